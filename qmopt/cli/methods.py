@@ -1,0 +1,76 @@
+"""From a name on the command line to a method object with its settings."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from qmopt.methods import Method
+
+#: Methods by name; anything else is ``package.module:Class``.
+METHODS = {"eisenberg-gale": "qmopt.methods.eisenberg_gale:EisenbergGale"}
+#: Solvers by name; anything else is the name of one that CVXPY has installed.
+SOLVERS = {"clarabel": "qmopt.solvers:Clarabel", "scs": "qmopt.solvers:Scs"}
+
+
+def find_method(name: str, solver: str | None, time_limit: float | None) -> Method:
+    """Return the method of that name, with the solver and time limit asked for.
+
+    Raises
+    ------
+    typer.BadParameter
+        If there is no such method, or if it does not take a solver or a time limit.
+    """
+    if name not in METHODS and ":" not in name:
+        known = ", ".join(METHODS)
+        raise typer.BadParameter(
+            f"{name!r} is not one of {known}, nor of the form package.module:Class"
+        )
+    made = _load(METHODS.get(name, name))
+    method: Any = made() if isinstance(made, type) else made
+    if not callable(getattr(method, "solve", None)):
+        raise typer.BadParameter(f"{name!r} has no method solve(market, start=None)")
+    if solver is not None:
+        method = _with(method, "solver", _solver(solver), f"method {name!r}")
+    if time_limit is not None:
+        if solver is not None and solver.lower() not in SOLVERS:
+            raise typer.BadParameter(
+                f"a time limit reaches {' and '.join(SOLVERS)} only; {solver} has an option of its "
+                "own for it, to be given from Python"
+            )
+        method = _with(method, "time_limit", time_limit, f"method {name!r}")
+    return method
+
+
+def _solver(name: str) -> Any:
+    if name.lower() in SOLVERS:
+        return _load(SOLVERS[name.lower()])()
+    return _load("qmopt.solvers:Cvxpy")(name.upper())
+
+
+def _with(thing: Any, setting: str, value: Any, who: str) -> Any:
+    """Return a copy of a dataclass with one setting changed."""
+    fields = getattr(thing, "__dataclass_fields__", {})
+    if setting not in fields:
+        raise typer.BadParameter(f"the {who} has no setting {setting!r}")
+    return dataclasses.replace(thing, **{setting: value})
+
+
+def _load(path: str) -> Any:
+    """Import ``package.module:Name``; the current folder counts, as it does for ``python -m``."""
+    module, _, attribute = path.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        raise typer.BadParameter(f"{path!r}: {error}") from error
+    except AttributeError:
+        raise typer.BadParameter(f"{path!r}: module {module} has no {attribute!r}") from None

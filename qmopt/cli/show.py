@@ -1,0 +1,164 @@
+"""An equilibrium or a certificate as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from qmopt import results
+from qmopt.certificate import MEANING
+from qmopt.cli.figures import column, small
+from qmopt.cli.terminal import console, printable
+
+if TYPE_CHECKING:
+    from qmopt.certificate import Certificate
+    from qmopt.equilibrium import Equilibrium
+    from qmopt.market import Market
+    from qmopt.utilities.protocol import Array
+
+Titled: TypeAlias = tuple[str, Table]
+#: Rows of one table before it only counts the rest.
+ROWS = 40
+#: Of a supply or a budget, the share up to which something left over is rounding.
+ROUNDING = 1e-12
+#: An interval narrower than this share of the price is a point.
+WIDE = 1e-6
+
+
+def equilibrium(found: Equilibrium) -> None:
+    """Print prices, allocation, teams, certificate and remarks."""
+    market, screen = found.market, console()
+    name = printable(market.title) or "Market"
+    screen.print(
+        Text(f"{name}: {counted(market.n, 'team')}, {counted(market.m, 'resource')}", "bold")
+    )
+    screen.print()
+    for title, table in (_prices(found), _allocation(found), _teams(found)):
+        screen.print(Text(title, "bold"))
+        screen.print(table)
+    certificate(found.certificate)
+    _remarks(found)
+
+
+def certificate(measured: Certificate) -> None:
+    """Print each residual with what it says, and the verdict."""
+    screen = console()
+    screen.print(Text("Certificate (each number is relative; 0 is exact)", "bold"))
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("residual")
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("0 says that")
+    for name, value in measured.residuals.items():
+        table.add_row(name, small(value), MEANING[name])
+    screen.print(table)
+    holds = measured.certified()
+    verdict = "certified" if holds else "NOT certified"
+    relation = "<=" if holds else ">"
+    line = f"{verdict}: worst {small(measured.worst)} {relation} tolerance {measured.tolerance:g}"
+    screen.print(Text(line, "bold green" if holds else "bold red"))
+    for note in measured.notes:
+        screen.print(f"note: {printable(note)}")
+
+
+def _prices(found: Equilibrium) -> Titled:
+    market, bounds, wide = found.market, found.price_intervals, _wide(found)
+    sold = market.supplies - found.idle
+    columns: dict[str, Sequence[float | None]] = {"price": found.prices.tolist()}
+    if wide.any():
+        for side, name in enumerate(("from", "to")):
+            columns[name] = [b if w else None for b, w in zip(bounds[:, side], wide, strict=True)]
+    if market.reserves.any():
+        columns["reserve"] = market.reserves.tolist()
+    columns |= {"supply": market.supplies.tolist(), "sold": sold.tolist()}
+    columns["idle"] = _settled(found.idle, market.supplies)
+    if market.guarantees is not None:
+        columns["guaranteed"] = market.guarantees.sum(axis=0).tolist()
+    title = f"Prices (credits per chip and {_per(market)}; supply, sold and idle in chips)"
+    return title, _filled({"resource": market.goods}, columns)
+
+
+def _wide(found: Equilibrium) -> NDArray[np.bool_]:
+    """Which prices could be others that a reader would notice."""
+    low, high = found.price_intervals.T
+    with np.errstate(invalid="ignore"):
+        wide = high - low > WIDE * np.abs(found.prices)
+    return wide | (found.market.empty & ~np.isnan(low))
+
+
+def _allocation(found: Equilibrium) -> Titled:
+    rows = results.holdings(found.market, found.prices, found.allocation)
+    names = {key: [row[key] for row in rows] for key in ("team", "resource")}
+    columns = {key: [row[key] for row in rows] for key in ("units", "spend")}
+    if found.market.guarantees is not None:
+        columns["guaranteed"] = [row.get("guaranteed", 0.0) for row in rows]
+    title = f"Allocation (units in chips, spend in credits per {_per(found.market)})"
+    return title, _filled(names, columns)
+
+
+def _teams(found: Equilibrium) -> Titled:
+    rows = results.team_rows(found)
+    columns = {key: [row[key] for row in rows] for key in rows[0] if key != "team"}
+    for unspent in [key for key in columns if key.startswith("unspent")]:
+        budget = columns[unspent.replace("unspent", "budget")]
+        columns[unspent] = _settled(np.asarray(columns[unspent]), np.asarray(budget))
+    title = f"Teams (credits per {_per(found.market)}; utility in each team's own unit of value)"
+    return title, _filled({"team": found.market.buyers}, columns)
+
+
+def _remarks(found: Equilibrium) -> None:
+    screen = console()
+    if _wide(found).any():
+        screen.print(
+            "note: every price between from and to goes with an equilibrium; "
+            "where there is no supply, nobody would buy at from or above"
+        )
+    for name, reason in found.excluded.items():
+        screen.print(f"excluded: {printable(name)}: {printable(reason)}")
+    for note in found.notes:
+        screen.print(f"note: {printable(note)}")
+    seconds = found.stats.get("seconds")
+    spent = sum(seconds.values()) if isinstance(seconds, Mapping) else seconds
+    took = "" if spent is None else f", {spent:.2f} s"
+    screen.print(f"method: {printable(repr(found.method))}{took}")
+
+
+def counted(count: int, noun: str) -> str:
+    """Return "1 team", "2 teams"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _per(market: Market) -> str:
+    """Return the period as it reads after "per": "1 hour" is "hour"."""
+    return printable(market.period).removeprefix("1 ")
+
+
+def _settled(differences: Array, of: Array) -> list[float]:
+    """Return what is left of a difference once the last bits of its terms are taken for zero."""
+    return np.where(differences <= ROUNDING * of, 0.0, differences).tolist()
+
+
+def _filled(
+    names: Mapping[str, Sequence[str]],
+    columns: Mapping[str, Sequence[float | None]],
+) -> Table:
+    """Build a table of names on the left and numbers on the right, at most ROWS of them."""
+    count = len(next(iter(names.values())))
+    table = Table(box=SIMPLE_HEAD)
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for name in columns:
+        table.add_column(name.replace("_", " "), justify="right", no_wrap=True)
+    cells: list[Iterable[Any]] = [map(printable, column_[:ROWS]) for column_ in names.values()]
+    cells += [column(numbers[:ROWS]) for numbers in columns.values()]
+    for row in zip(*cells, strict=True):
+        table.add_row(*row)
+    if count > ROWS:
+        table.caption = f"... and {count - ROWS} more rows; --out DIR and --json write them all"
+        table.caption_justify = "left"
+    return table

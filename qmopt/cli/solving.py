@@ -1,0 +1,183 @@
+"""Commands that solve and measure: clear and certify."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from qmopt.cli.terminal import CERTIFIED, FAILED, LESS, complain, working
+
+if TYPE_CHECKING:
+    from qmopt.market import Market
+    from qmopt.tables import Table
+
+Source = Annotated[
+    str, typer.Argument(metavar="PATH", help="A file, a folder, or the name of a shipped model.")
+]
+Tolerance = Annotated[
+    float,
+    typer.Option(min=0, metavar="NUMBER", help="Largest residual that still counts as certified."),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", metavar="", help="Print one JSON document instead of tables.")
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", metavar="", help="Print nothing; the exit code tells.")
+]
+Delimiter = Annotated[
+    str,
+    typer.Option(metavar="CHAR", help="What separates the cells of CSV files; `tab` for a tab."),
+]
+Decimal = Annotated[str, typer.Option(metavar="CHAR", help="Decimal mark in CSV files.")]
+Thousands = Annotated[
+    str | None,
+    typer.Option(metavar="CHAR", help="Mark between groups of digits in CSV files. Default: none."),
+]
+
+
+def clear(
+    path: Source,
+    tolerance: Tolerance = 1e-8,
+    as_json: AsJson = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write result.json, prices.csv, allocation.csv and team_results.csv there.",
+        ),
+    ] = None,
+    near: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Table of an allocation that runs; among equal equilibria, stay near it.",
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="`eisenberg-gale`, or `package.module:Class` of your own."
+        ),
+    ] = "eisenberg-gale",
+    solver: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="`clarabel`, `scs`, or the name of one that CVXPY has installed."
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="When the solver has to stop.")
+    ] = None,
+    delimiter: Delimiter = ",",
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
+    quiet: Quiet = False,
+) -> None:
+    """Clear a market: find one price per resource, and who gets what, with a certificate.
+
+    Example: `qmopt clear gpu/helios-earth --out result`
+    """
+    from qmopt.cli.methods import find_method
+
+    if time_limit is not None and not time_limit > 0:
+        raise typer.BadParameter("more than 0 seconds expected", param_hint="--time-limit")
+    csv = _csv_options(delimiter, decimal, thousands)
+    with working(as_json):
+        from qmopt import files, results
+        from qmopt.equilibrium import clear as clear_market
+        from qmopt.points import allocation_from
+        from qmopt.reading import read_market
+
+        if out is not None:
+            files.refuse_foreign(out)
+        chosen = find_method(method, solver, time_limit)
+        market = read_market(path, **csv)
+        running = allocation_from(market, _one(near, "allocation", csv)) if near else None
+        found = clear_market(market, chosen, tolerance=tolerance, near=running)
+        if out is not None:
+            files.write(found, out)
+    if as_json:
+        typer.echo(results.dumps(results.to_json(found)))
+    elif not quiet:
+        from qmopt.cli import show
+
+        show.equilibrium(found)
+        if out is not None:
+            typer.echo(f"written: {', '.join(str(out / name) for name in files.FILES)}")
+    raise typer.Exit(CERTIFIED if found.status == "certified" else LESS)
+
+
+def certify(
+    path: Source,
+    prices: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Table of prices. Default: the market's own."),
+    ] = None,
+    allocation: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Table of an allocation. Default: the market's own; without either, "
+            "the prices are judged alone.",
+        ),
+    ] = None,
+    tolerance: Tolerance = 1e-8,
+    as_json: AsJson = False,
+    delimiter: Delimiter = ",",
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
+    quiet: Quiet = False,
+) -> None:
+    """Measure prices, with or without an allocation, against the definition of an equilibrium.
+
+    They may come from qmopt, from another program, or from a spreadsheet.
+
+    Example: `qmopt certify my-market/market.toml --prices result/prices.csv`
+    """
+    csv = _csv_options(delimiter, decimal, thousands)
+    with working(as_json):
+        from qmopt import results
+        from qmopt.certify import certify as measure
+        from qmopt.points import allocation_from, prices_from
+        from qmopt.reading import read_market
+
+        market = read_market(path, **csv)
+        told = _one(prices, "prices", csv) if prices else _own(market, "prices")
+        if told is None:
+            raise typer.BadParameter(
+                "the market has no table of prices; name one", param_hint="--prices"
+            )
+        held = _one(allocation, "allocation", csv) if allocation else None
+        if held is None and prices is None:
+            held = _own(market, "allocation")
+        point = None if held is None else allocation_from(market, held)
+        found = measure(market, prices_from(market, told), point, tolerance=tolerance)
+    certified = found.certified()
+    if as_json:
+        typer.echo(results.dumps(results.verdict(market, found)))
+    elif not quiet:
+        from qmopt.cli import show
+
+        show.certificate(found)
+    if not certified and quiet:
+        complain(f"not certified: worst residual {found.worst:.1e} > tolerance {tolerance:g}")
+    raise typer.Exit(CERTIFIED if certified else FAILED)
+
+
+def _csv_options(delimiter: str, decimal: str, thousands: str | None) -> dict[str, Any]:
+    named = {"tab": "\t", "\\t": "\t"}.get(delimiter.lower(), delimiter)
+    return {"delimiter": named, "decimal": decimal, "thousands": thousands}
+
+
+def _one(path: Path, name: str, csv: dict[str, Any]) -> Table:
+    from qmopt import tables
+
+    return tables.read_table(path, name, **csv)
+
+
+def _own(market: Market, name: str) -> Table | None:
+    """Return a table that came with the market, if it has any rows."""
+    table = market.tables[name] if market.tables is not None else None
+    return table if table is not None and len(table) else None

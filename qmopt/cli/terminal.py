@@ -1,0 +1,93 @@
+"""What goes where: answers to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import typer
+
+from qmopt.errors import MarketError, QmoptError, TableError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: Exit codes of every command.
+CERTIFIED, FAILED, BAD_INPUT, LESS, INTERRUPTED = 0, 1, 2, 3, 130
+#: Width for tables that go into a file or a pipe: as wide as they are.
+UNBOUNDED = 10_000
+
+
+def claim_stdout() -> None:
+    """Keep standard output for our own answers, for the rest of this process.
+
+    Solvers print banners from C, some of them only when the process ends. So descriptor 1 is led to
+    standard error for good, and ``sys.stdout`` writes to a copy of what it was.
+    """
+    if sys.stdout is None:  # closed by the caller: nothing to keep
+        return
+    old = sys.stdout
+    old.flush()
+    ours = os.dup(1)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # standard error is closed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    # never closed: it lives as long as the process
+    sys.stdout = os.fdopen(ours, "w", encoding=old.encoding, errors=old.errors)
+
+
+@contextlib.contextmanager
+def working(as_json: bool = False) -> Iterator[None]:
+    """Run what may fail or print: errors of ours end in one message and an exit code.
+
+    Whatever Python code prints meanwhile goes to standard error. With ``as_json``, standard output
+    gets one document that says what failed.
+    """
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        raise
+    except (QmoptError, OSError) as error:
+        if as_json:
+            from qmopt import results
+
+            typer.echo(results.dumps(results.failure(error)))
+        complain(str(error))
+        bad_input = isinstance(error, MarketError | TableError | OSError)
+        raise typer.Exit(BAD_INPUT if bad_input else FAILED) from None
+
+
+def complain(message: str) -> None:
+    """Write one message to standard error."""
+    lines = [printable(line) for line in message.splitlines()] or [""]
+    typer.echo("qmopt: " + "\n       ".join(lines), err=True)
+
+
+def printable(text: str) -> str:
+    r"""Return text with control characters escaped, so that no name can steer a terminal.
+
+    Examples
+    --------
+    >>> print(printable("h100\x1b[2J@east"))
+    h100\x1b[2J@east
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def console() -> Console:
+    """Return a console on standard output that prints names as they are.
+
+    No colour and no cutting to a width when the output goes to a file or a pipe.
+    """
+    from rich.console import Console
+
+    bounded = sys.stdout.isatty() or "COLUMNS" in os.environ
+    width = None if bounded else UNBOUNDED
+    return Console(width=width, markup=False, emoji=False, highlight=False, soft_wrap=False)
