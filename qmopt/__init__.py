@@ -1,0 +1,59 @@
+"""Clear a market of ML training chips: credits in, certified equilibrium prices out.
+
+>>> import qmopt as qm
+>>> market = qm.Market(budgets=[60, 40], supplies=[8, 16], utility=qm.Linear([[4, 1], [2, 1]]))
+>>> found = qm.clear(market)
+>>> found.prices.tolist()
+[7.5, 2.5]
+"""
+
+from qmopt.certificate import Certificate
+from qmopt.certify import certify
+from qmopt.equilibrium import Equilibrium, clear
+from qmopt.errors import (
+    LedgerError,
+    MarketError,
+    NotCertified,
+    QmoptError,
+    SolverFailed,
+    SolverNotInstalled,
+    TableError,
+)
+from qmopt.intervals import Unique, price_intervals, uniqueness
+from qmopt.market import Market
+from qmopt.methods import EisenbergGale, EisenbergGaleModel, Method, Outcome, eisenberg_gale
+from qmopt.reading import read_market
+from qmopt.solvers import Clarabel, Cvxpy, Scs, Solver
+from qmopt.utilities import Linear, Utility
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Certificate",
+    "Clarabel",
+    "Cvxpy",
+    "EisenbergGale",
+    "EisenbergGaleModel",
+    "Equilibrium",
+    "LedgerError",
+    "Linear",
+    "Market",
+    "MarketError",
+    "Method",
+    "NotCertified",
+    "Outcome",
+    "QmoptError",
+    "Scs",
+    "Solver",
+    "SolverFailed",
+    "SolverNotInstalled",
+    "TableError",
+    "Unique",
+    "Utility",
+    "certify",
+    "clear",
+    "eisenberg_gale",
+    "price_intervals",
+    "read_market",
+    "uniqueness",
+]

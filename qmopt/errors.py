@@ -1,0 +1,95 @@
+"""What can go wrong, by whose fault it is.
+
+Every exception that leaves the package is a :class:`QmoptError`. Each also is the built-in that a
+caller who has never heard of qmopt would catch: bad input is a ``ValueError``, a missing solver an
+``ImportError``, an answer that does not certify a ``RuntimeError``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+#: Problems that one message lists before it only counts the rest.
+LISTED = 20
+
+
+class QmoptError(Exception):
+    """Above every exception of this package."""
+
+
+class MarketError(QmoptError, ValueError):
+    """The numbers do not make a market, or not one that this version can clear."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with an input.
+
+    Parameters
+    ----------
+    where
+        The place, as a reader would look for it: ``q3/bids.csv line 5, bids[3].value``.
+    message
+        What is wrong there, with the value at fault.
+    """
+
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}"
+
+
+class TableError(QmoptError, ValueError):
+    """A file or table breaks the contract.
+
+    Parameters
+    ----------
+    problems
+        One message, or everything that was found; the text lists the first 20 and counts the rest.
+
+    Examples
+    --------
+    >>> print(TableError([Problem("q3/teams.csv line 2, teams[0].credits", "-6 is negative")]))
+    q3/teams.csv line 2, teams[0].credits: -6 is negative
+    """
+
+    def __init__(self, problems: str | Sequence[Problem]) -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        lines = [str(problem) for problem in self.problems[:LISTED]]
+        if len(self.problems) > LISTED:
+            lines.append(f"... and {len(self.problems) - LISTED} more")
+        super().__init__("\n".join(lines))
+
+
+class SolverNotInstalled(QmoptError, ImportError):
+    """A solver was asked for by name and its package is missing."""
+
+
+class SolverFailed(QmoptError, RuntimeError):
+    """A solver came back without any point at all."""
+
+
+class NotCertified(QmoptError, RuntimeError):
+    """An answer was found, measured, and is not an equilibrium at the tolerance asked for.
+
+    Parameters
+    ----------
+    message
+        Which residual failed, by how much, and what to try.
+    outcome
+        The point that was measured, as the method returned it.
+    certificate
+        The measurement.
+    """
+
+    def __init__(self, message: str, outcome: Any = None, certificate: Any = None) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+        self.certificate = certificate
+
+
+class LedgerError(QmoptError):
+    """A movement of credits that the ledger's rules do not allow."""

@@ -1,0 +1,194 @@
+"""What the prices could still be, and whether an answer is the only one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from qmopt.certificate import Point, measure, per_good, per_pair
+from qmopt.market import Market
+from qmopt.solvers import linear_program
+from qmopt.tight import tight_graph
+from qmopt.utilities.linear import Linear
+from qmopt.utilities.protocol import Allocation, Array
+
+#: Residual up to which a point counts as exact: then zero and nonzero can be told apart.
+EXACT = 1e-9
+#: Residual up to which the tight pairs of a point can be told from the others.
+ROUGH = 1e-6
+
+
+@dataclass(frozen=True)
+class Unique:
+    """Which parts of an equilibrium are the only ones; None where it was not found out."""
+
+    prices: bool | None
+    utilities: bool | None
+    allocation: bool | None
+
+
+def price_intervals(market: Market, prices: ArrayLike, allocation: ArrayLike | Allocation) -> Array:
+    """Bounds on every equilibrium price, from a measured point.
+
+    Without utility caps equilibrium prices are unique, and the duality gap bounds how far off the
+    given ones can be: values ``t`` of a good's supply satisfy ``r - t + t log(t/r) <= gap`` (in
+    credits), with ``r`` its value at the given prices. With caps prices may form an interval; at an
+    exact point its ends come from two linear programs per good.
+
+    Parameters
+    ----------
+    market
+        With linear utilities.
+    prices, allocation
+        The point, shapes (m,) and (n, m).
+
+    Returns
+    -------
+    ndarray
+        Shape (m, 2), credits per unit: lowest and highest. nan where not known. A good without
+        supply has no price; its lower end is the choke price, at which nobody wants it any more.
+
+    Examples
+    --------
+    One good that two teams want; the second wants no more than 7 of the 10 units, the first no more
+    than 3, so every price that lets both buy as much will do (up to 40/7, where the second team's
+    credits are just enough):
+
+    >>> from qmopt import Linear, Market
+    >>> market = Market([60, 40], [10], Linear([[1], [1]]), utility_caps=[3, 7])
+    >>> price_intervals(market, [0.0], [[3], [7]]).round(6).tolist()
+    [[0.0, 5.714286]]
+    """
+    prices, allocation = per_good(market, prices), per_pair(market, allocation)
+    found = measure(market, prices, allocation)
+    point = Point(market, prices, allocation)
+    bounds = np.full((market.m, 2), np.nan)
+    if market.utility_caps.min() == np.inf and found.gap is not None:
+        if np.isfinite(found.gap):
+            bounds = _from_gap(market, point, found.gap)
+    elif found.worst <= EXACT:
+        bounds = _from_support(market, point)
+    unwanted = ~market.sold & ~market.empty
+    bounds[unwanted] = market.reserves[unwanted, None]
+    bounds[market.empty, 0] = _choke_prices(market, point)[market.empty]
+    bounds[market.empty, 1] = np.nan
+    return bounds
+
+
+def uniqueness(market: Market, prices: ArrayLike, allocation: ArrayLike | Allocation) -> Unique:
+    """Tell which parts of an answer are the only ones.
+
+    Utilities are unique in every market of this family, prices unless utility is capped, and the
+    allocation when credits could not flow otherwise along tight pairs.
+    """
+    prices, allocation = per_good(market, prices), per_pair(market, allocation)
+    worst = measure(market, prices, allocation).worst
+    if not isinstance(market.utility, Linear) or worst > ROUGH:
+        return Unique(None, None, None)
+    graph = tight_graph(market, np.nan_to_num(prices), max(EXACT, 10 * worst))
+    point = Point(market, prices, allocation)
+    alone = not graph.loose(graph.flow(point.allocation, point.left_over, point.enjoyed.kept)).any()
+    if market.utility_caps.min() == np.inf:
+        return Unique(True, True, alone)
+    if worst > EXACT:
+        return Unique(None, True, None)
+    low, high = price_intervals(market, prices, allocation)[market.sold].T
+    single = bool((high - low <= EXACT * np.maximum(high, low)).all())
+    return Unique(single, True, alone if single else None)
+
+
+def _from_gap(market: Market, point: Point, gap: float) -> Array:
+    """Solve ``z log z - z + 1 <= gap / r`` for the ratio z of possible to given price."""
+    value = point.prices * market.supplies
+    # the sum that makes up the gap is itself only known to the last bits
+    credits_off = (abs(gap) + 4 * np.finfo(float).eps) * point.worth
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(value > 0, credits_off / value, 0.0)
+    small = np.sqrt(2 * room)
+    low, high = _root(room, np.zeros(market.m), np.ones(market.m)), np.ones(market.m)
+    top = 2 + 2 * room  # there, z log z - z + 1 is above the room
+    high = _root(room, top, high)
+    # near 1 the function is a difference of nearly equal numbers; its series bounds it
+    near = small < 1e-4
+    low = np.where(near, 1 - small * (1 + small), low)
+    high = np.where(near, 1 + small * (1 + small), high)
+    return np.stack([low * point.prices, high * point.prices], axis=1)
+
+
+def _root(room: Array, outside: Array, inside: Array) -> Array:
+    """Bisect for where ``z log z - z + 1`` equals the room; the outer end is returned."""
+    for _ in range(100):
+        middle = (outside + inside) / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rise = np.where(middle > 0, middle * np.log(middle), 0.0) - middle + 1
+        fits = rise <= room
+        inside, outside = np.where(fits, middle, inside), np.where(fits, outside, middle)
+    return np.where(room >= 1, np.where(outside < 1, 0.0, outside), outside)
+
+
+def _from_support(market: Market, point: Point) -> Array:
+    """Two linear programs per good over all prices that support the allocation.
+
+    Variables are prices q and costs per unit of utility beta, scaled so that each is at most about
+    1: an activity never brings more value per credit than 1/beta, and just that where it is used.
+    """
+    n, m = market.shape
+    active, utility = market.active, point.enjoyed.utility
+    activities = market.utility.activities()
+    live = active[activities.owner] & ~(activities.needs @ market.empty.astype(float) > 0)
+    owner = activities.owner[live]
+    needs = sp.csr_array(activities.needs[live])
+    worth = activities.values[live]
+    used = market.utility.levels(point.allocation)[live] > 0
+    ceiling = np.where(active, market.budgets / np.where(active, utility, 1), 0.0)
+    with np.errstate(divide="ignore"):
+        ceiling = np.minimum(ceiling, 1 / market.keep_values)
+    scale = np.zeros(m)
+    np.maximum.at(scale, needs.indices, np.repeat(ceiling[owner] * worth, np.diff(needs.indptr)))
+    scale = np.maximum(np.maximum(scale, market.reserves), np.finfo(float).tiny)
+    rows = sp.hstack(
+        [
+            needs @ sp.diags_array(scale),
+            sp.csr_array(
+                (-worth * ceiling[owner], (np.arange(len(owner)), owner)), shape=(len(owner), n)
+            ),
+        ]
+    )
+    size = 1 / np.maximum(worth * ceiling[owner], np.finfo(float).tiny)
+    rows = sp.csr_array(sp.diags_array(size) @ rows)
+    row_upper = np.where(used, 0.0, np.inf)
+    sold_out = point.left_over <= EXACT * market.supplies
+    at_reserve = market.reserves / scale
+    beta_low = np.where(active & (utility < market.utility_caps * (1 - EXACT)), 1.0, 0.0)
+    keeping = active & (market.keep_values > 0)
+    keeping &= point.enjoyed.counted > EXACT * market.budgets
+    beta_low = np.where(keeping, 1.0, beta_low)
+    # bounds as rows: the solver call knows only x >= 0
+    bound_low = np.concatenate([at_reserve, beta_low])
+    bound_high = np.concatenate([np.where(sold_out, np.inf, at_reserve), np.ones(n)])
+    everything = sp.csr_array(sp.vstack([rows, sp.eye_array(m + n)]))
+    lower = np.concatenate([np.zeros(len(owner)), bound_low])
+    upper = np.concatenate([row_upper, bound_high])
+    bounds = np.full((m, 2), np.nan)
+    for j in np.flatnonzero(market.sold):
+        cost = np.zeros(m + n)
+        for end, sign in enumerate((1.0, -1.0)):
+            cost[j] = sign
+            found = linear_program(cost, everything, lower, upper)
+            if found is not None:
+                bounds[j, end] = max(found[j], 0.0) * scale[j]
+    return bounds
+
+
+def _choke_prices(market: Market, point: Point) -> Array:
+    """Least price of each good at which nobody prefers it to what is on sale, (m,)."""
+    activities = market.utility.activities()
+    cost = np.where(market.active, point.unit_cost, 0.0)
+    offer = activities.values * cost[activities.owner]
+    choke = np.zeros(market.m)
+    single = np.diff(activities.needs.indptr) == 1
+    np.maximum.at(choke, activities.needs[single].indices, offer[single])
+    return choke

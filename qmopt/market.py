@@ -1,0 +1,276 @@
+"""The market: who has how many credits, what there is, and what it is worth to whom."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from qmopt.assemble import assemble
+from qmopt.errors import MarketError
+from qmopt.utilities.protocol import Array, Utility
+
+if TYPE_CHECKING:
+    from qmopt.tables import Tables
+
+
+class Market:
+    """n buyers with credits, m goods in limited supply; checked once, then frozen.
+
+    Parameters
+    ----------
+    budgets
+        Shape (n,): credits that each buyer offers in this clearing (market credits), nonnegative.
+    supplies
+        Shape (m,): units of each good to be sold, nonnegative. Chips that were guaranteed to
+        somebody are taken out already.
+    utility
+        What bundles are worth, for n buyers and m goods; see :class:`qmopt.Linear`.
+    reserves
+        Shape (m,): price below which a unit stays idle, credits per unit. Default 0.
+    keep_values
+        Shape (n,): worth of a kept credit, in the buyer's unit of value. Default 0.
+    utility_caps
+        Shape (n,): utility beyond which a buyer wants no more; ``inf`` for none (default). A cap is
+        on the whole utility, kept credits included.
+    buyers, goods
+        Names. Default: those of the utility, if it has them, else "0", "1", ...
+    credit_rate
+        Shape (n,): market credits per credit of the buyer's own pool. Default 1.
+    guarantees
+        Shape (n, m): units handed out free before the market, beside ``supplies``. Default none.
+    title, period
+        For reading only: what the market is called, and the time that credits, prices and values
+        are per.
+    tables
+        The checked tables that the market came from, if it did.
+
+    Attributes
+    ----------
+    active : (n,) bool
+        Buyers who take part: with credits, and with a use for something on sale.
+    sold : (m,) bool
+        Goods that have a market: in supply, and wanted by an active buyer.
+    empty : (m,) bool
+        Goods without supply; they have no price.
+
+    Raises
+    ------
+    MarketError
+        If shapes differ, a number is negative, infinite or not a number, a name stands twice, or
+        nobody with credits has a use for anything on sale. The message names the place.
+
+    Examples
+    --------
+    >>> market = Market([60, 40], [8, 16], Linear([[4, 1], [2, 1]]), buyers=["vision", "speech"])
+    >>> market
+    Market(2 buyers, 2 goods, 100 credits)
+    >>> market.excluded
+    {}
+    """
+
+    def __init__(
+        self,
+        budgets: ArrayLike,
+        supplies: ArrayLike,
+        utility: Utility,
+        *,
+        reserves: ArrayLike | None = None,
+        keep_values: ArrayLike | None = None,
+        utility_caps: ArrayLike | None = None,
+        buyers: Sequence[str] | None = None,
+        goods: Sequence[str] | None = None,
+        credit_rate: ArrayLike | None = None,
+        guarantees: sp.csr_array | None = None,
+        title: str = "",
+        period: str = "1 hour",
+        tables: Tables | None = None,
+    ) -> None:
+        if not isinstance(utility, Utility):
+            raise MarketError(
+                f"utility: a Utility such as Linear(values) expected, got {type(utility).__name__}"
+            )
+        n, m = self.shape = utility.shape
+        self.utility = utility
+        self.title, self.period, self.tables = title, period, tables
+        self.buyers = _names("buyers", buyers or getattr(utility, "buyers", None), n)
+        self.goods = _names("goods", goods or getattr(utility, "goods", None), m)
+        self.budgets = self._numbers("budgets", budgets, self.buyers, 0)
+        self.supplies = self._numbers("supplies", supplies, self.goods, 0)
+        self.reserves = self._numbers("reserves", reserves, self.goods, 0)
+        self.keep_values = self._numbers("keep_values", keep_values, self.buyers, 0)
+        self.utility_caps = self._numbers("utility_caps", utility_caps, self.buyers, np.inf)
+        self.credit_rate = self._numbers("credit_rate", credit_rate, self.buyers, 1)
+        self.guarantees = guarantees
+        if not (n and m):
+            raise MarketError(f"a market needs buyers and goods, got {n} buyers and {m} goods")
+        self.empty = _frozen(self.supplies == 0)
+        self.active = _frozen(
+            (self.budgets > 0) & (self.utility_caps > 0) & utility.usable(~self.empty)
+        )
+        self.sold = _frozen(~self.empty & utility.wanted(self.active))
+        if not self.active.any():
+            reason = "; ".join(f"{name}: {why}" for name, why in list(self.excluded.items())[:20])
+            raise MarketError(f"no buyer has credits and a use for anything on sale ({reason})")
+
+    @classmethod
+    def from_tables(cls, tables: Tables | None = None, **frames: Any) -> Self:
+        """Build a market from tables of resources, teams, bids, and so on.
+
+        Parameters
+        ----------
+        tables
+            Checked tables, as :func:`qmopt.tables.read` returns them; or leave this out and give
+        **frames
+            each table by its name as a DataFrame, a dict of columns or a list of rows:
+            ``resources=``, ``teams=``, ``bids=``, ``pools=``, ...
+
+        Returns
+        -------
+        Market
+            Budgets in market credits (``credits * weight / minted`` of the team's pool).
+
+        Raises
+        ------
+        TableError
+            If a table breaks the contract; the message names table, row and column.
+        MarketError
+            If the tables are right but ask for something that this version cannot clear.
+
+        Examples
+        --------
+        >>> market = Market.from_tables(
+        ...     resources=[{"resource": "h100@east", "supply": 8}],
+        ...     teams=[{"team": "vision", "credits": 60}, {"team": "speech", "credits": 40}],
+        ...     bids=[
+        ...         {"team": "vision", "resource": "h100@east", "value": 4},
+        ...         {"team": "speech", "resource": "h100@east", "value": 2},
+        ...     ],
+        ... )
+        >>> market.buyers, market.goods
+        (('vision', 'speech'), ('h100@east',))
+        """
+        return cls(**assemble(tables, frames))
+
+    def __repr__(self) -> str:
+        return f"Market({self.n} buyers, {self.m} goods, {self.budgets.sum():.15g} credits)"
+
+    @property
+    def n(self) -> int:
+        """Number of buyers."""
+        return self.shape[0]
+
+    @property
+    def m(self) -> int:
+        """Number of goods."""
+        return self.shape[1]
+
+    def take(self, buyers: NDArray[np.int64], goods: NDArray[np.int64]) -> Market:
+        """Restrict to some buyers and goods, in the order given; tables are left behind."""
+        return Market(
+            self.budgets[buyers],
+            self.supplies[goods],
+            self.utility.take(buyers, goods),
+            reserves=self.reserves[goods],
+            keep_values=self.keep_values[buyers],
+            utility_caps=self.utility_caps[buyers],
+            buyers=[self.buyers[i] for i in buyers],
+            goods=[self.goods[j] for j in goods],
+            credit_rate=self.credit_rate[buyers],
+            title=self.title,
+            period=self.period,
+        )
+
+    @cached_property
+    def excluded_buyers(self) -> dict[str, str]:
+        """Buyers who take no part, and why."""
+        anything = self.utility.usable(np.ones(self.m, dtype=bool))
+        reasons: dict[str, str] = {}
+        for i in np.flatnonzero(~self.active):
+            if self.budgets[i] == 0:
+                reasons[self.buyers[i]] = "no credits"
+            elif self.utility_caps[i] == 0:
+                reasons[self.buyers[i]] = "a utility cap of 0: wants nothing"
+            elif anything[i]:
+                reasons[self.buyers[i]] = "values only resources without supply"
+            else:
+                reasons[self.buyers[i]] = "values no resource"
+        return reasons
+
+    @cached_property
+    def excluded_goods(self) -> dict[str, str]:
+        """Goods that have no market, and why."""
+        return {
+            self.goods[j]: "no supply" if self.empty[j] else "wanted by no team with credits"
+            for j in np.flatnonzero(~self.sold)
+        }
+
+    @cached_property
+    def excluded(self) -> dict[str, str]:
+        """Buyers and goods that take no part, and why; a name that is both tells both."""
+        both = self.excluded_buyers | self.excluded_goods
+        for name in self.excluded_buyers.keys() & self.excluded_goods.keys():
+            as_team, as_resource = self.excluded_buyers[name], self.excluded_goods[name]
+            both[name] = f"as a team: {as_team}; as a resource: {as_resource}"
+        return both
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of everything that bears on the answer, as text."""
+        digest = hashlib.sha256()
+        activities = self.utility.activities()
+        digest.update(repr((type(self.utility).__name__, self.buyers, self.goods)).encode())
+        for array in (
+            self.budgets, self.supplies, self.reserves, self.keep_values, self.utility_caps,
+            self.credit_rate, activities.owner, activities.needs.indices, activities.needs.indptr,
+            activities.needs.data, activities.values,
+        ):  # fmt: skip
+            digest.update(np.ascontiguousarray(array).astype("<f8").tobytes())
+        return digest.hexdigest()
+
+    def _numbers(
+        self, what: str, given: ArrayLike | None, names: tuple[str, ...], default: float
+    ) -> Array:
+        """Check one array of finite, nonnegative numbers; only caps may be infinite."""
+        if given is None:
+            return _frozen(np.full(len(names), float(default)))
+        raw = np.asarray(given)
+        if raw.dtype == bool or raw.dtype.kind not in "iuf":
+            raise MarketError(f"{what}: numbers expected, got {raw.dtype}")
+        array = np.array(raw, dtype=float)
+        if array.shape != (len(names),):
+            raise MarketError(f"{what}: shape ({len(names)},) expected, got {array.shape}")
+        ceiling = np.inf if default == np.inf else np.finfo(float).max
+        bad = np.flatnonzero(~((array >= 0) & (array <= ceiling)))
+        if bad.size:
+            k = int(bad[0])
+            raise MarketError(
+                f"{what}[{k}] ({names[k]}): {array[k]} is not a finite, nonnegative number"
+            )
+        return _frozen(array)
+
+
+def _names(what: str, given: Sequence[str] | None, count: int) -> tuple[str, ...]:
+    if given is None:
+        return tuple(str(k) for k in range(count))
+    names = tuple(given)
+    if len(names) != count:
+        raise MarketError(f"{what}: {count} names expected, got {len(names)}")
+    seen: set[str] = set()
+    for k, name in enumerate(names):
+        if not isinstance(name, str) or not name:
+            raise MarketError(f"{what}[{k}]: a name is nonempty text, got {name!r}")
+        if name in seen:
+            raise MarketError(f"{what}[{k}]: {name!r} stands twice")
+        seen.add(name)
+    return names
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array

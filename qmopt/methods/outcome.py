@@ -1,0 +1,73 @@
+"""What a method is, and what it returns: a claim, to be measured by somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import scipy.sparse as sp
+
+from qmopt.market import Market
+from qmopt.utilities.linear import pairs
+from qmopt.utilities.protocol import Allocation, Array
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Prices and an allocation, as a method claims them.
+
+    Parameters
+    ----------
+    prices
+        Shape (m,), credits per unit; nan for goods without supply.
+    allocation
+        Shape (n, m), units; sparse if the values are.
+    status
+        What the method, or the solver behind it, says of itself. Kept for messages.
+    stats
+        Iterations, pivots and so on, and ``seconds`` by phase.
+    notes
+        What a reader should know about how the point was found.
+    """
+
+    prices: Array
+    allocation: Allocation
+    status: str
+    stats: Mapping[str, float | Mapping[str, float] | None] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Method(Protocol):
+    """Anything that turns a market into an outcome; its settings are its own fields."""
+
+    def solve(self, market: Market) -> Outcome:
+        """Find prices and an allocation; raise a QmoptError if there is none to return."""
+        ...
+
+
+def trading(market: Market) -> Market:
+    """Return the part of a market that trades: active buyers and sold goods.
+
+    Whoever has no credits or no use for anything, and whatever nobody wants or is not there, has a
+    settled answer; see :func:`restore`.
+    """
+    if market.active.all() and market.sold.all():
+        return market
+    return market.take(np.flatnonzero(market.active), np.flatnonzero(market.sold))
+
+
+def restore(market: Market, prices: Array, allocation: Allocation) -> tuple[Array, Allocation]:
+    """Put the answer of the trading part back among the others.
+
+    Who takes no part gets nothing; what nobody wants costs its reserve (0 without one) and stays
+    idle; what is not there has no price (nan).
+    """
+    all_prices = np.where(market.empty, np.nan, market.reserves)
+    all_prices[market.sold] = prices
+    rows, columns, units = pairs(allocation)
+    rows, columns = np.flatnonzero(market.active)[rows], np.flatnonzero(market.sold)[columns]
+    whole = sp.csr_array((units, (rows, columns)), shape=market.shape)
+    return all_prices, (whole if sp.issparse(allocation) else whole.toarray())

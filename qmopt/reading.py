@@ -1,0 +1,53 @@
+"""Read a market from a file, a folder, or by the name of one that ships with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from qmopt import catalogue, tables
+from qmopt.market import Market
+
+
+def read_market(
+    path: str | Path,
+    *,
+    exact: bool = False,
+    delimiter: str = ",",
+    decimal: str = ".",
+    thousands: str | None = None,
+) -> Market:
+    """Read a market.
+
+    Parameters
+    ----------
+    path
+        A TOML or JSON file, a folder of CSV or Parquet tables, or a shipped name such as
+        "gpu/helios-earth". What exists on disk comes before a shipped name.
+    exact
+        Keep decimals as rationals in ``market.tables`` (the arrays are doubles all the same).
+    delimiter, decimal, thousands
+        How CSV files write columns and numbers.
+
+    Raises
+    ------
+    TableError
+        If the tables break the contract; the message names file, line, table and key.
+    MarketError
+        If there is no such market, or it asks for what no method of this version clears.
+
+    Examples
+    --------
+    >>> read_market("textbook/two-teams")
+    Market(2 buyers, 2 goods, 100 credits)
+    """
+    place = path if Path(path).exists() else _shipped(path)
+    found = tables.read(
+        place, exact=exact, delimiter=delimiter, decimal=decimal, thousands=thousands
+    )
+    return Market.from_tables(found)
+
+
+def _shipped(path: str | Path) -> Path:
+    """Path of a shipped market, unless the text can only mean a file: then itself, to be missed."""
+    suffix = Path(path).suffix
+    return Path(path) if isinstance(path, Path) or suffix else catalogue.path(str(path))

@@ -1,0 +1,193 @@
+"""The only calls of third-party solvers: settings under our names, and what each came back with.
+
+A solver's word is kept for messages and never decides anything: an answer counts when its
+certificate does.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from qmopt.errors import SolverFailed, SolverNotInstalled
+from qmopt.utilities.protocol import Array
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+
+@dataclass(frozen=True)
+class Solver(ABC):
+    """A conic solver behind CVXPY, with its settings.
+
+    Parameters
+    ----------
+    time_limit
+        Seconds for one solve; ``inf`` for none. Where it strikes, the solver's last point is
+        returned as what it is, and the certificate decides.
+    """
+
+    time_limit: float = field(default=np.inf, kw_only=True)
+
+    def within(self, seconds: float) -> Self:
+        """Return the same solver with at most so many seconds."""
+        return replace(self, time_limit=max(min(self.time_limit, seconds), 1e-3))
+
+    @property
+    @abstractmethod
+    def cvxpy_name(self) -> str:
+        """Name under which CVXPY knows the solver."""
+
+    @abstractmethod
+    def options(self) -> dict[str, Any]:
+        """Return the settings under the solver's own names."""
+
+    def solve(self, problem: cp.Problem) -> str:
+        """Solve in place: values and duals stay on the problem's own objects.
+
+        Returns
+        -------
+        str
+            What the solver says of itself ("optimal", "optimal_inaccurate", "user_limit", ...).
+
+        Raises
+        ------
+        SolverNotInstalled
+            If CVXPY cannot find the solver.
+        SolverFailed
+            If it came back without any point.
+        """
+        import cvxpy as cp
+
+        if self.cvxpy_name not in cp.installed_solvers():
+            raise SolverNotInstalled(
+                f"{self.cvxpy_name} is not installed, or not for CVXPY; found are "
+                f"{', '.join(sorted(cp.installed_solvers()))}"
+            )
+        with warnings.catch_warnings():  # the status says it, and the certificate measures it
+            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+            try:
+                problem.solve(solver=self.cvxpy_name, **self.options())
+            except (cp.SolverError, ValueError, ArithmeticError) as error:
+                raise SolverFailed(f"{self}: {error}") from error
+        if any(variable.value is None for variable in problem.variables()):
+            raise SolverFailed(f"{self} says {problem.status!r} and returned no point")
+        return str(problem.status)
+
+
+@dataclass(frozen=True)
+class Clarabel(Solver):
+    """Interior point for log objectives: the default.
+
+    Parameters
+    ----------
+    tolerance
+        Relative and absolute, for gap and feasibility. Duals are right to about its square root.
+    step_fraction
+        Share of the way to the boundary that a step may go. Clarabel's own 0.99 gets stuck now and
+        then on markets whose budgets are orders of magnitude apart.
+    """
+
+    tolerance: float = 1e-12
+    step_fraction: float = 0.8
+    cvxpy_name: ClassVar[str] = "CLARABEL"
+
+    def options(self) -> dict[str, Any]:
+        """Return the settings under Clarabel's names."""
+        limit = {} if np.isinf(self.time_limit) else {"time_limit": self.time_limit}
+        return {
+            "tol_feas": self.tolerance,
+            "tol_gap_abs": self.tolerance,
+            "tol_gap_rel": self.tolerance,
+            "max_step_fraction": self.step_fraction,
+            **limit,
+        }
+
+
+@dataclass(frozen=True)
+class Scs(Solver):
+    """First-order splitting; needs the ``scs`` extra. Rough points, for the crossover to finish."""
+
+    tolerance: float = 1e-7
+    max_iterations: int = 100_000
+    cvxpy_name: ClassVar[str] = "SCS"
+
+    def options(self) -> dict[str, Any]:
+        """Return the settings under SCS's names."""
+        limit = {} if np.isinf(self.time_limit) else {"time_limit_secs": self.time_limit}
+        return {
+            "eps_abs": self.tolerance,
+            "eps_rel": self.tolerance,
+            "max_iters": self.max_iterations,
+            **limit,
+        }
+
+
+@dataclass(frozen=True, init=False)
+class Cvxpy(Solver):
+    """Any solver that CVXPY finds, by CVXPY's name, with options under the solver's own names.
+
+    Examples
+    --------
+    >>> Cvxpy("CLARABEL", max_iter=50)
+    Cvxpy(time_limit=inf, cvxpy_name='CLARABEL', settings={'max_iter': 50})
+    """
+
+    cvxpy_name: str  # pyright: ignore[reportIncompatibleVariableOverride,reportIncompatibleMethodOverride]
+    settings: dict[str, Any]
+
+    def __init__(self, cvxpy_name: str, **settings: Any) -> None:
+        object.__setattr__(self, "time_limit", np.inf)
+        object.__setattr__(self, "cvxpy_name", cvxpy_name)
+        object.__setattr__(self, "settings", settings)
+
+    def options(self) -> dict[str, Any]:
+        """Return the options as they were given."""
+        return self.settings
+
+    def within(self, seconds: float) -> Self:
+        """Return itself: only the caller knows how this solver spells a time limit."""
+        return self
+
+
+def linear_program(
+    cost: Array, rows: sp.csr_array, lower: Array, upper: Array, *, time_limit: float = np.inf
+) -> Array | None:
+    """Minimise ``cost @ x`` over ``x >= 0`` and ``lower <= rows @ x <= upper``, with HiGHS (scipy).
+
+    Parameters
+    ----------
+    cost
+        Shape (k,).
+    rows
+        Shape (r, k), sparse.
+    lower, upper
+        Shape (r,); equal where the row is an equation, infinite where there is no bound.
+
+    Returns
+    -------
+    x
+        Shape (k,), the solver's last point whatever it said of it, or None if it has none.
+    """
+    from scipy.optimize import linprog
+
+    if not len(cost):
+        return np.zeros(0)
+    # as `<=` rows; highspy would do too, but prints a banner on standard output when constructed
+    above, below = np.isfinite(upper), np.isfinite(lower)
+    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    if np.isfinite(time_limit):
+        options["time_limit"] = time_limit
+    found = linprog(
+        cost,
+        A_ub=sp.vstack([rows[above], -rows[below]]),
+        b_ub=np.concatenate([upper[above], -lower[below]]),
+        method="highs",
+        options=options,
+    )
+    return None if found.x is None else np.asarray(found.x, dtype=float)

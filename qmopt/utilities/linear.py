@@ -1,0 +1,238 @@
+"""Linear utilities: every chip of a good is worth the same to a buyer, however many it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from qmopt.errors import MarketError
+from qmopt.utilities.protocol import Activities, Allocation, Array, Best, Utility
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+
+class Linear(Utility):
+    """Value of a bundle is the sum of units times values.
+
+    Buyer i holding ``x[i, j]`` units of good j has utility ``sum_j values[i, j] * x[i, j]``
+    (Fisher's linear case; Eisenberg and Gale 1959). Only the ratios within a row matter, unless the
+    buyer values kept credits.
+
+    Parameters
+    ----------
+    values
+        Shape (n, m): value per unit, finite and nonnegative. Dense float64 or float32; a scipy
+        sparse matrix is kept sparse (CSR); a DataFrame also names buyers (index) and goods
+        (columns). The data are copied, unless they are read-only already.
+
+    Attributes
+    ----------
+    values
+        The checked values, read-only: an ndarray or a ``csr_array`` without stored zeros.
+    buyers, goods
+        Names taken from a DataFrame, or None.
+
+    Raises
+    ------
+    MarketError
+        If a value is negative, infinite or not a number; the message names its place.
+
+    Examples
+    --------
+    At prices 2 and 1 the first buyer gets 4/2 = 2 per credit from good 0 and 1 from good 1:
+
+    >>> utility = Linear([[4, 1], [2, 2]])
+    >>> utility.value(np.array([[1.0, 3.0], [0.5, 0.0]])).tolist()
+    [7.0, 1.0]
+    >>> utility.unit_cost(np.array([2.0, 1.0])).tolist()
+    [0.5, 0.5]
+    >>> utility.best(np.array([2.0, 1.0]), np.array([10.0, 3.0])).value.tolist()
+    [20.0, 6.0]
+    """
+
+    def __init__(self, values: ArrayLike | sp.spmatrix | sp.sparray | Any) -> None:
+        self.buyers: tuple[str, ...] | None = None
+        self.goods: tuple[str, ...] | None = None
+        if hasattr(values, "columns") and hasattr(values, "index"):
+            frame: Any = values
+            self.buyers = _labels(frame.index)
+            self.goods = _labels(frame.columns)
+            values = frame.to_numpy()
+        if sp.issparse(values):
+            self.values: Array | sp.csr_array = _sparse(values)
+        else:
+            self.values = _dense(values)
+        self._refuse_bad()
+
+    def _refuse_bad(self) -> None:
+        data = self.values.data if sp.issparse(self.values) else np.asarray(self.values)
+        # min and max let a nan through to the comparison, where it fails as it should
+        if data.size and not (data.min() >= 0 and data.max() < np.inf):
+            bad = np.flatnonzero(~((data >= 0) & (data < np.inf)).ravel())[0]
+            if sp.issparse(self.values):
+                pairs = self.values.tocoo()
+                buyer, good = int(pairs.row[bad]), int(pairs.col[bad])
+            else:
+                buyer, good = (int(k) for k in np.unravel_index(bad, self.values.shape))
+            team = self.buyers[buyer] if self.buyers else str(buyer)
+            resource = self.goods[good] if self.goods else str(good)
+            raise MarketError(
+                f"values[{buyer}, {good}] (buyer {team}, good {resource}): "
+                f"{data.ravel()[bad]} is not a finite, nonnegative number"
+            )
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        kind = "sparse" if sp.issparse(self.values) else "dense"
+        return f"Linear({n} buyers, {m} goods, {kind})"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of buyers and of goods."""
+        n, m = self.values.shape
+        return int(n), int(m)
+
+    def value(self, allocation: Allocation) -> Array:
+        """Value of the bundles in an allocation of shape (n, m)."""
+        if sp.issparse(self.values) or sp.issparse(allocation):
+            # both orders: a dense left factor would make scipy build a dense product
+            left, right = (self.values, allocation)
+            if not sp.issparse(left):
+                left, right = right, left
+            return np.asarray(cast(Any, left).multiply(right).sum(axis=1), dtype=float).ravel()
+        return np.einsum("ij,ij->i", self.values, np.asarray(allocation), dtype=float)
+
+    def unit_cost(self, prices: Array) -> Array:
+        """Least spend per unit of value: ``min_j prices[j] / values[i, j]`` over positive values."""
+        n, _ = self.shape
+        if sp.issparse(self.values):
+            ratios = prices[self.values.indices] / self.values.data
+            cheapest = np.full(n, np.inf)
+            rows = np.diff(self.values.indptr) > 0
+            if ratios.size:
+                cheapest[rows] = np.minimum.reduceat(ratios, self.values.indptr[:-1][rows])
+            return cheapest
+        values = np.asarray(self.values)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ratios = np.where(values > 0, prices / values, np.inf)
+        return ratios.min(axis=1).astype(float)
+
+    def best(self, prices: Array, budgets: Array) -> Best:
+        """Best affordable bundle: the whole budget on one good of least price per value."""
+        n, m = self.shape
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cost = self.unit_cost(prices)
+            value = np.where(budgets > 0, budgets / cost, 0.0)
+        owner, good, values = self._pairs()
+        tight = (prices[good] / values <= cost[owner]) & (prices[good] > 0)
+        tight &= np.isfinite(value[owner]) & (value[owner] > 0)
+        buyers, first = np.unique(owner[tight], return_index=True)
+        goods = good[tight][first]
+        units = budgets[buyers] / prices[goods]
+        return Best(value, sp.csr_array((units, (buyers, goods)), shape=(n, m)))
+
+    def excess_cost(self, prices: Array, allocation: Allocation) -> Array:
+        """Spend beyond the cheapest way: ``sum_j x[i, j] * (prices[j] - cost[i] * values[i, j])``."""
+        n, _ = self.shape
+        rows, columns, units = pairs(allocation)
+        cost = self.unit_cost(prices)[rows]
+        values = entries(self.values, rows, columns)
+        with np.errstate(invalid="ignore"):
+            priced = np.where(values > 0, cost * values, 0.0)
+        wasted = units * np.maximum(prices[columns] - priced, 0)
+        return np.bincount(rows, weights=wasted, minlength=n)
+
+    def expression(self, levels: cp.Expression) -> cp.Expression:
+        """``sum`` of level times value per buyer; the K levels are those of :meth:`activities`."""
+        n, _ = self.shape
+        owner, _, values = self._pairs()
+        weights = sp.csr_array((values, (owner, np.arange(len(owner)))), shape=(n, len(owner)))
+        return cast("cp.Expression", weights @ levels)
+
+    def activities(self) -> Activities:
+        """One activity per positive value, in row order: one unit of that good."""
+        owner, good, values = self._pairs()
+        needs = sp.csr_array(
+            (np.ones(len(good)), good, np.arange(len(good) + 1)), shape=(len(good), self.shape[1])
+        )
+        return Activities(owner, needs, values)
+
+    def levels(self, allocation: Allocation) -> Array:
+        """Units of each activity: the allocation at the pairs of positive value."""
+        owner, good, _ = self._pairs()
+        return entries(allocation, owner, good)
+
+    def usable(self, goods: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which buyers value one of the given goods."""
+        return np.asarray(cast(Any, self.values) @ goods.astype(float) > 0).ravel()
+
+    def wanted(self, buyers: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which goods one of the given buyers values."""
+        return np.asarray(cast(Any, self.values).T @ buyers.astype(float) > 0).ravel()
+
+    def take(self, buyers: NDArray[np.int64], goods: NDArray[np.int64]) -> Self:
+        """Restrict to some buyers and goods, in the order given."""
+        if sp.issparse(self.values):
+            return type(self)(cast(Any, self.values)[buyers][:, goods])
+        return type(self)(np.asarray(self.values)[np.ix_(buyers, goods)])
+
+    def _pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+        """Owner, good and value of every positive value, row by row."""
+        return pairs(self.values)
+
+
+def entries(matrix: Allocation, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
+    """Numbers of a dense or sparse matrix at the given places, shape of ``rows``."""
+    if sp.issparse(matrix):
+        if not rows.size:  # scipy's fancy indexing returns a matrix of another kind
+            return np.zeros(0)
+        return np.asarray(cast(Any, matrix)[rows, columns], dtype=float).ravel()
+    return np.asarray(matrix)[rows, columns].astype(float)
+
+
+def pairs(matrix: Allocation) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+    """Rows, columns and numbers of the nonzero entries of a dense or sparse matrix, in row order."""
+    if sp.issparse(matrix):
+        found = cast(Any, matrix).tocsr().tocoo()
+        kept = found.data != 0
+        return (
+            found.row[kept].astype(np.int64),
+            found.col[kept].astype(np.int64),
+            found.data[kept].astype(float),
+        )
+    dense = np.asarray(matrix)
+    rows, columns = np.nonzero(dense)
+    return rows, columns, dense[rows, columns].astype(float)
+
+
+def _labels(index: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(str(label) for label in index)
+
+
+def _dense(values: Any) -> Array:
+    array = np.asanyarray(values) if isinstance(values, np.memmap) else np.asarray(values)
+    if array.dtype == bool or array.dtype.kind not in "iuf":
+        raise MarketError(f"values: numbers expected, got {array.dtype}")
+    if array.ndim != 2:
+        raise MarketError(f"values: shape (buyers, goods) expected, got {array.shape}")
+    if array.dtype not in (np.float64, np.float32):
+        array = array.astype(float)
+    elif array.flags.writeable:
+        array = array.copy()
+    array.setflags(write=False)
+    return array
+
+
+def _sparse(values: Any) -> sp.csr_array:
+    if values.dtype == bool or values.dtype.kind not in "iuf":
+        raise MarketError(f"values: numbers expected, got {values.dtype}")
+    matrix = sp.csr_array(values, copy=True, dtype=float)
+    matrix.sum_duplicates()  # sorts within rows too
+    matrix.eliminate_zeros()
+    matrix.data.setflags(write=False)
+    return matrix
