@@ -9,10 +9,13 @@ def main() -> None:
     """Run the command line; an interrupt ends it quietly with 130, as a shell expects."""
     try:
         from qmopt.cli import app
-        from qmopt.cli.terminal import claim_stdout
+        from qmopt.cli.terminal import claim_stdout, give_up_writing
 
         claim_stdout()
-        app(prog_name="qmopt")
+        try:
+            app(prog_name="qmopt")
+        except OSError as error:
+            give_up_writing(error)
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import typer
 
@@ -27,7 +27,8 @@ def claim_stdout() -> None:
     Solvers print banners from C, some of them only when the process ends. So descriptor 1 is led to
     standard error for good, and ``sys.stdout`` writes to a copy of what it was.
     """
-    if sys.stdout is None:  # closed by the caller: nothing to keep
+    if sys.stdout is None:  # closed by the caller, who wants no answer
+        sys.stdout = _nowhere()
         return
     old = sys.stdout
     old.flush()
@@ -36,8 +37,8 @@ def claim_stdout() -> None:
         os.dup2(2, 1)
     except OSError:  # standard error is closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    # never closed: it lives as long as the process
-    sys.stdout = os.fdopen(ours, "w", encoding=old.encoding, errors=old.errors)
+    # never closed: it lives as long as the process; what an encoding lacks is escaped, not fatal
+    sys.stdout = os.fdopen(ours, "w", encoding=old.encoding, errors="backslashreplace")
 
 
 @contextlib.contextmanager
@@ -59,9 +60,26 @@ def working(as_json: bool = False) -> Iterator[None]:
             from qmopt import results
 
             typer.echo(results.dumps(results.failure(error)))
-        complain(str(error))
+        complain(_reason(error))
         bad_input = isinstance(error, MarketError | TableError | OSError)
         raise typer.Exit(BAD_INPUT if bad_input else FAILED) from None
+
+
+def _nowhere() -> TextIO:
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+def give_up_writing(error: OSError) -> NoReturn:
+    """End with one message because the answer could not be written (a full disk, say)."""
+    sys.stdout = _nowhere()
+    complain(f"cannot write the answer: {_reason(error)}")
+    sys.exit(FAILED)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 def complain(message: str) -> None:

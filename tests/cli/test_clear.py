@@ -1,6 +1,8 @@
 """qmopt clear: answers on standard output, everything else on standard error, and exit codes."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -209,3 +211,17 @@ def test_numbers_as_a_spreadsheet_writes_them(run, tmp_path):
     options = ("--delimiter", ";", "--decimal", ",", "--thousands", ".")
     result = run("clear", tmp_path, *options, "--json")
     assert json.loads(result.stdout)["prices"] == {"h100": pytest.approx(2)}
+
+
+def test_whoever_closes_standard_output_wants_the_exit_code_only(market):
+    shell = f"exec {sys.executable} -m qmopt clear {market} >&-"
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_encoding_that_lacks_a_letter_is_no_reason_to_fail(process, market, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    market.write_text(market.read_text().replace("vision", "vidéo"), encoding="utf-8")
+    done = process("clear", market)
+    assert done.returncode == 0
+    assert r"vid\xe9o" in done.stdout
