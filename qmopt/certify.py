@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qmopt.certificate import Certificate, measure, per_good
+from qmopt.certificate import Certificate, measure
 from qmopt.errors import MarketError
 from qmopt.market import Market
+from qmopt.point import per_good
 from qmopt.support import supporting_allocation
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Allocation

@@ -12,12 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from qmopt.certificate import Certificate, Point, measure, per_good, per_pair
+from qmopt.certificate import Certificate, measure
 from qmopt.errors import MarketError, NotCertified
 from qmopt.intervals import Unique, price_intervals, uniqueness
 from qmopt.market import Market
 from qmopt.methods.eisenberg_gale import EisenbergGale
 from qmopt.methods.outcome import Method, Outcome
+from qmopt.point import Point, per_good, per_pair
 from qmopt.support import balance, closest_flow, pro_rata
 from qmopt.tight import tight_graph
 from qmopt.utilities.linear import Linear

@@ -8,8 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from qmopt.certificate import Point, measure, per_good, per_pair
+from qmopt.certificate import measure
 from qmopt.market import Market
+from qmopt.point import Point, per_good, per_pair
 from qmopt.solvers import linear_program
 from qmopt.tight import tight_graph
 from qmopt.utilities.linear import Linear

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,15 +33,12 @@ class Solver(ABC):
     """
 
     time_limit: float = field(default=np.inf, kw_only=True)
+    #: Name under which CVXPY knows the solver.
+    cvxpy_name: ClassVar[str]
 
     def within(self, seconds: float) -> Self:
         """Return the same solver with at most so many seconds."""
         return replace(self, time_limit=max(min(self.time_limit, seconds), 1e-3))
-
-    @property
-    @abstractmethod
-    def cvxpy_name(self) -> str:
-        """Name under which CVXPY knows the solver."""
 
     @abstractmethod
     def options(self) -> dict[str, Any]:
@@ -138,7 +135,7 @@ class Cvxpy(Solver):
     Cvxpy(time_limit=inf, cvxpy_name='CLARABEL', settings={'max_iter': 50})
     """
 
-    cvxpy_name: str  # pyright: ignore[reportIncompatibleVariableOverride,reportIncompatibleMethodOverride]
+    cvxpy_name: str  # pyright: ignore[reportIncompatibleVariableOverride]
     settings: dict[str, Any]
 
     def __init__(self, cvxpy_name: str, **settings: Any) -> None:
@@ -183,7 +180,7 @@ def linear_program(
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     if np.isfinite(time_limit):
         options["time_limit"] = time_limit
-    found = linprog(
+    found = cast(Any, linprog)(
         cost,
         A_ub=sp.vstack([rows[above], -rows[below]]),
         b_ub=np.concatenate([upper[above], -lower[below]]),

@@ -16,7 +16,7 @@ from qmopt.forest import flows, grow, heaviest
 from qmopt.market import Market
 from qmopt.solvers import linear_program
 from qmopt.tight import TightGraph, tight_graph
-from qmopt.utilities.linear import entries
+from qmopt.utilities.pairs import entries
 from qmopt.utilities.protocol import Allocation, Array
 
 

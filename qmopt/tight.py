@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from qmopt.market import Market
 from qmopt.utilities import keep
-from qmopt.utilities.linear import entries
+from qmopt.utilities.pairs import entries
 from qmopt.utilities.protocol import Array
 
 
@@ -127,7 +127,11 @@ def tight_graph(market: Market, prices: Array, tolerance: float) -> TightGraph:
     prices = np.where(market.empty, 0.0, np.maximum(prices, 0))
     offered = np.where(market.empty, np.inf, prices)
     activities = market.utility.activities()
-    owner, good, values = activities.owner, activities.needs.indices, activities.values
+    owner, good, values = (
+        activities.owner,
+        activities.needs.indices.astype(np.int64),
+        activities.values,
+    )
     cost = keep.unit_cost(market.utility, offered, market.keep_values)
     live = market.active[owner] & ~market.empty[good] & (prices[good] > 0)
     tight = live & (prices[good] <= cost[owner] * values * (1 + tolerance))

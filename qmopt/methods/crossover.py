@@ -1,7 +1,7 @@
 """Crossover: from a rough point to the exact prices of a linear market, by pivoting on forests.
 
-The spends ``b[i, j] = p_j x[i, j]`` of an equilibrium minimise a convex function (Shmyrev's program,
-here with kept credits and reserve prices)::
+The spends ``b[i, j] = p_j x[i, j]`` of an equilibrium minimise a convex function (Shmyrev's
+program, here with kept credits and reserve prices)::
 
     sum_j r_j (log(r_j / s_j) - 1) - sum_ij b[i, j] log v[i, j] - sum_i kept_i log keep_value_i
                                    - sum_j idle_j log reserve_j
@@ -30,7 +30,8 @@ import scipy.sparse as sp
 
 from qmopt.forest import Forest, flows, grow, heaviest, path
 from qmopt.market import Market
-from qmopt.utilities.linear import Linear, entries
+from qmopt.utilities.linear import Linear
+from qmopt.utilities.pairs import entries, total_by
 from qmopt.utilities.protocol import Allocation, Array
 
 #: Relative gain below which a pair counts as tied, not as wanted: rounding along long trees.
@@ -115,7 +116,7 @@ class _Edges:
         self.pairs, self.keepers, self.reserved = len(self.good), keepers, reserved
 
     def spends(self, prices: Array, allocation: Allocation) -> Array:
-        """Nonnegative flow on every edge near the rough point, each buyer's adding up to its budget.
+        """Flow on every edge near the rough point, each buyer's adding up to its budget.
 
         Only shares of the goods are read, not the prices' scale: in equilibrium a buyer pays for
         each good in proportion to the value it brings.
@@ -124,21 +125,19 @@ class _Edges:
         units = np.maximum(entries(allocation, self.source[: self.pairs], self.good), 0)
         value = units * self.value[: self.pairs]
         paid = units * np.maximum(prices, 0)[self.good]
-        kept = market.budgets - np.bincount(
-            self.source[: self.pairs], weights=paid, minlength=market.n
-        )
-        left_over = market.supplies - np.bincount(self.good, weights=units, minlength=market.m)
+        kept = market.budgets - total_by(self.source[: self.pairs], paid, market.n)
+        left_over = market.supplies - total_by(self.good, units, market.m)
         worth_kept = np.maximum(kept, 0)[self.keepers] * market.keep_values[self.keepers]
         flow = np.concatenate(
             [value, worth_kept, np.maximum(left_over * market.reserves, 0)[self.reserved]]
         )
         by_buyer = self.source < market.n
-        total = np.bincount(self.source[by_buyer], weights=flow[by_buyer], minlength=market.n)
+        total = total_by(self.source[by_buyer], flow[by_buyer], market.n)
         nothing = total == 0
         if nothing.any():  # a buyer without any share starts on what it values most
             first = np.isin(self.source, np.flatnonzero(nothing)) & by_buyer
             flow[first] = self.value[first]
-            total = np.bincount(self.source[by_buyer], weights=flow[by_buyer], minlength=market.n)
+            total = total_by(self.source[by_buyer], flow[by_buyer], market.n)
         flow[by_buyer] *= (market.budgets / total)[self.source[by_buyer]]
         return flow
 
@@ -151,7 +150,7 @@ class _Pivoting:
         self.edges, self.market = edges, market
         self.nodes = edges.bank + 1
         requirement = np.append(market.budgets, np.zeros(market.m))
-        into = np.bincount(edges.sink, weights=flow, minlength=self.nodes)[: edges.bank]
+        into = total_by(edges.sink, flow, self.nodes)[: edges.bank]
         requirement[market.n :] = np.maximum(into[market.n :], np.finfo(float).tiny)
         size = np.append(requirement, np.inf)
         weight = flow / np.minimum(size[edges.source], size[edges.sink])
@@ -167,7 +166,7 @@ class _Pivoting:
     def _to_budgets(self) -> None:
         edges, n = self.edges, self.market.n
         mine = edges.source < n
-        total = np.bincount(edges.source[mine], weights=self.flow[mine], minlength=n)
+        total = total_by(edges.source[mine], self.flow[mine], n)
         self.flow[mine] *= (self.market.budgets / total)[edges.source[mine]]
 
     def run(self, most_pivots: int, deadline: float) -> Crossed:
@@ -228,11 +227,9 @@ class _Pivoting:
         # the source of an edge is a buyer with its cost, or the bank with price 1
         price = np.array(relative)
         tree = np.array(forest.tree)
-        budgets = np.bincount(tree[:n], weights=self.market.budgets, minlength=tree.max() + 1)
+        budgets = total_by(tree[:n], self.market.budgets, tree.max() + 1)
         supplies = self.market.supplies
-        worth = np.bincount(
-            tree[n:bank], weights=supplies * price[n:bank], minlength=tree.max() + 1
-        )
+        worth = total_by(tree[n:bank], supplies * price[n:bank], tree.max() + 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = np.where(worth > 0, budgets / worth, 1.0)
         factor[tree[bank]] = 1.0
@@ -241,7 +238,7 @@ class _Pivoting:
         return price, requirement.tolist()
 
     def _walk(self, forest: Forest, target: Array) -> list[int]:
-        """Move the flow of every tree towards its target; return the edges that end at zero first."""
+        """Move the flow of every tree towards its target; return the edges that stop it at 0."""
         kept = np.array(self.forest_edges, dtype=np.int64)
         tree = np.array(forest.tree)[self.edges.source[kept]]
         now = self.flow[kept]

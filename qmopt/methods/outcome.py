@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from qmopt.market import Market
-from qmopt.utilities.linear import pairs
+from qmopt.utilities.pairs import pairs
 from qmopt.utilities.protocol import Allocation, Array
 
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from qmopt.errors import MarketError
+from qmopt.utilities.pairs import entries, pairs, total_by
 from qmopt.utilities.protocol import Activities, Allocation, Array, Best, Utility
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Linear(Utility):
         return np.einsum("ij,ij->i", self.values, np.asarray(allocation), dtype=float)
 
     def unit_cost(self, prices: Array) -> Array:
-        """Least spend per unit of value: ``min_j prices[j] / values[i, j]`` over positive values."""
+        """Least spend per unit of value: ``min_j prices[j] / values[i, j]`` where positive."""
         n, _ = self.shape
         if sp.issparse(self.values):
             ratios = prices[self.values.indices] / self.values.data
@@ -137,7 +138,7 @@ class Linear(Utility):
         return Best(value, sp.csr_array((units, (buyers, goods)), shape=(n, m)))
 
     def excess_cost(self, prices: Array, allocation: Allocation) -> Array:
-        """Spend beyond the cheapest way: ``sum_j x[i, j] * (prices[j] - cost[i] * values[i, j])``."""
+        """Spend beyond need: ``sum_j x[i, j] * (prices[j] - cost[i] * values[i, j])``."""
         n, _ = self.shape
         rows, columns, units = pairs(allocation)
         cost = self.unit_cost(prices)[rows]
@@ -145,7 +146,7 @@ class Linear(Utility):
         with np.errstate(invalid="ignore"):
             priced = np.where(values > 0, cost * values, 0.0)
         wasted = units * np.maximum(prices[columns] - priced, 0)
-        return np.bincount(rows, weights=wasted, minlength=n)
+        return total_by(rows, wasted, n)
 
     def expression(self, levels: cp.Expression) -> cp.Expression:
         """``sum`` of level times value per buyer; the K levels are those of :meth:`activities`."""
@@ -186,30 +187,6 @@ class Linear(Utility):
         return pairs(self.values)
 
 
-def entries(matrix: Allocation, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
-    """Numbers of a dense or sparse matrix at the given places, shape of ``rows``."""
-    if sp.issparse(matrix):
-        if not rows.size:  # scipy's fancy indexing returns a matrix of another kind
-            return np.zeros(0)
-        return np.asarray(cast(Any, matrix)[rows, columns], dtype=float).ravel()
-    return np.asarray(matrix)[rows, columns].astype(float)
-
-
-def pairs(matrix: Allocation) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-    """Rows, columns and numbers of the nonzero entries of a dense or sparse matrix, in row order."""
-    if sp.issparse(matrix):
-        found = cast(Any, matrix).tocsr().tocoo()
-        kept = found.data != 0
-        return (
-            found.row[kept].astype(np.int64),
-            found.col[kept].astype(np.int64),
-            found.data[kept].astype(float),
-        )
-    dense = np.asarray(matrix)
-    rows, columns = np.nonzero(dense)
-    return rows, columns, dense[rows, columns].astype(float)
-
-
 def _labels(index: Sequence[Any]) -> tuple[str, ...]:
     return tuple(str(label) for label in index)
 
@@ -235,4 +212,4 @@ def _sparse(values: Any) -> sp.csr_array:
     matrix.sum_duplicates()  # sorts within rows too
     matrix.eliminate_zeros()
     matrix.data.setflags(write=False)
-    return matrix
+    return cast(sp.csr_array, matrix)

@@ -88,7 +88,7 @@ class Utility(ABC):
 
     @abstractmethod
     def unit_cost(self, prices: Array) -> Array:
-        """Least spend per unit of value, credits; ``inf`` for a buyer who values nothing on sale."""
+        """Least spend per unit of value, credits; ``inf`` for who values nothing on sale."""
 
     @abstractmethod
     def best(self, prices: Array, budgets: Array) -> Best:
