@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from qmopt.certificate import Certificate, measure
 from qmopt.errors import MarketError, NotCertified
-from qmopt.intervals import Unique, price_intervals, uniqueness
+from qmopt.intervals import LAST_BITS, Unique, price_intervals, uniqueness
 from qmopt.market import Market
 from qmopt.methods.eisenberg_gale import EisenbergGale
 from qmopt.methods.outcome import Method, Outcome
@@ -236,7 +236,7 @@ def _settle_ties(
 ) -> tuple[Allocation, Certificate, list[str]]:
     """Choose among the allocations that go with the same prices: nearest, or pro rata."""
     point = Point(market, prices, allocation)
-    graph = tight_graph(market, np.nan_to_num(prices), max(1e-9, 10 * certificate.worst))
+    graph = tight_graph(market, np.nan_to_num(prices), max(LAST_BITS, 10 * certificate.worst))
     flow = graph.flow(point.allocation, point.left_over, point.enjoyed.kept)
     if not graph.loose(flow).any():
         return allocation, certificate, []
@@ -246,7 +246,7 @@ def _settle_ties(
     if not measured.certified():
         return allocation, certificate, ["ties stand as the method left them"]
     rule = "shared pro rata" if near is None else "as near to the running allocation as can be"
-    settled = settled if sp.issparse(allocation) else settled.toarray()
+    settled = settled if market.utility.sparse else settled.toarray()
     return settled, measured, [f"several allocations go with these prices; ties are {rule}"]
 
 

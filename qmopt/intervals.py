@@ -18,6 +18,8 @@ from qmopt.utilities.protocol import Allocation, Array
 
 #: Residual up to which a point counts as exact: then zero and nonzero can be told apart.
 EXACT = 1e-9
+#: Share by which exact prices miss a tie because of rounding.
+LAST_BITS = 1e-11
 #: Residual up to which the tight pairs of a point can be told from the others.
 ROUGH = 1e-6
 
@@ -83,15 +85,28 @@ def uniqueness(market: Market, prices: ArrayLike, allocation: ArrayLike | Alloca
     """Tell which parts of an answer are the only ones.
 
     Utilities are unique in every market of this family, prices unless utility is capped, and the
-    allocation when credits could not flow otherwise along tight pairs.
+    allocation when credits could not flow otherwise along tight pairs. A residual r leaves prices
+    open by about its square root: the allocation is called unique if it is with every pair taken
+    for tight that may be, not unique if it is not with those alone that are tight to the last bits,
+    and None in between.
+
+    Examples
+    --------
+    Two teams that do not care which of two chips they hold could swap them:
+
+    >>> from qmopt import Linear, Market
+    >>> market = Market([1, 1], [1, 1], Linear([[1, 1], [1, 1]]))
+    >>> uniqueness(market, [1, 1], [[0.5, 0.5], [0.5, 0.5]])
+    Unique(prices=True, utilities=True, allocation=False)
     """
     prices, allocation = per_good(market, prices), per_pair(market, allocation)
     worst = measure(market, prices, allocation).worst
     if not isinstance(market.utility, Linear) or worst > ROUGH:
         return Unique(None, None, None)
-    graph = tight_graph(market, np.nan_to_num(prices), max(EXACT, 10 * worst))
     point = Point(market, prices, allocation)
-    alone = not graph.loose(graph.flow(point.allocation, point.left_over, point.enjoyed.kept)).any()
+    sure = _loose(market, point, LAST_BITS, zero=EXACT)
+    possible = _loose(market, point, LAST_BITS + 3 * np.sqrt(worst), zero=LAST_BITS)
+    alone = (not sure) if sure == possible else None
     if market.utility_caps.min() == np.inf:
         return Unique(True, True, alone)
     if worst > EXACT:
@@ -99,6 +114,13 @@ def uniqueness(market: Market, prices: ArrayLike, allocation: ArrayLike | Alloca
     low, high = price_intervals(market, prices, allocation)[market.sold].T
     single = bool((high - low <= EXACT * np.maximum(high, low)).all())
     return Unique(single, True, alone if single else None)
+
+
+def _loose(market: Market, point: Point, tolerance: float, zero: float) -> bool:
+    """Whether any flow could change among the pairs that are tight at a tolerance."""
+    graph = tight_graph(market, point.prices, tolerance)
+    flow = graph.flow(point.allocation, point.left_over, point.enjoyed.kept)
+    return bool(graph.loose(flow, zero).any())
 
 
 def _from_gap(market: Market, point: Point, gap: float) -> Array:

@@ -67,6 +67,7 @@ class Market:
 
     Examples
     --------
+    >>> from qmopt import Linear, Market
     >>> market = Market([60, 40], [8, 16], Linear([[4, 1], [2, 1]]), buyers=["vision", "speech"])
     >>> market
     Market(2 buyers, 2 goods, 100 credits)

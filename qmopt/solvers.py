@@ -14,11 +14,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 import scipy.sparse as sp
 
-from qmopt.errors import SolverFailed, SolverNotInstalled
+from qmopt.errors import MarketError, SolverFailed, SolverNotInstalled
 from qmopt.utilities.protocol import Array
 
 if TYPE_CHECKING:
     import cvxpy as cp
+
+
+#: What solvers behind CVXPY call their time limit, in seconds.
+_TIME_LIMIT = {
+    "CLARABEL": "time_limit",
+    "COPT": "TimeLimit",
+    "GUROBI": "TimeLimit",
+    "HIGHS": "time_limit",
+    "OSQP": "time_limit",
+    "SCS": "time_limit_secs",
+}
 
 
 @dataclass(frozen=True)
@@ -148,8 +159,23 @@ class Cvxpy(Solver):
         return self.settings
 
     def within(self, seconds: float) -> Self:
-        """Return itself: only the caller knows how this solver spells a time limit."""
-        return self
+        """Return the same solver with at most so many seconds, under its own name for that.
+
+        Raises
+        ------
+        MarketError
+            If a limit is asked for and this version does not know how the solver spells it.
+        """
+        if np.isinf(seconds):
+            return self
+        if self.cvxpy_name not in _TIME_LIMIT:
+            raise MarketError(
+                f"no time limit known for {self.cvxpy_name}: give it as an option under the "
+                "solver's own name instead"
+            )
+        option = _TIME_LIMIT[self.cvxpy_name]
+        limit = max(min(self.settings.get(option, np.inf), seconds), 1e-3)
+        return type(self)(self.cvxpy_name, **{**self.settings, option: limit})
 
 
 def linear_program(

@@ -86,15 +86,16 @@ class TightGraph:
         flow[idle] = (left_over * self.prices)[self.sink[idle] - n]
         return flow
 
-    def loose(self, flow: Array) -> NDArray[np.bool_]:
-        """Which edges could carry another flow in some allocation at the same prices, shape (E,).
+    def loose(self, flow: Array, zero: float = 1e-9) -> NDArray[np.bool_]:
+        """Tell which edges could carry another flow at the same prices, shape (E,).
 
         Flow can always be added along a tight edge and taken off one that carries some; what can
         change lies on a cycle of such moves. Within a strongly connected part there is one exactly
-        when the part has more edges than a tree.
+        when the part has more edges than a tree. A flow of at most ``zero`` times the smaller
+        requirement of its ends counts as none.
         """
         nodes = self.bank + 1
-        carries = flow > 1e-9 * self.least_requirement
+        carries = flow > zero * self.least_requirement
         tails = np.concatenate([self.source, self.sink[carries]])
         heads = np.concatenate([self.sink, self.source[carries]])
         graph = sp.csr_array((np.ones(len(tails)), (tails, heads)), shape=(nodes, nodes))

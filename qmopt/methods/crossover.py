@@ -15,9 +15,7 @@ largest spends of the rough point; walk to its optimum until a spend would turn 
 edge; let the most wanted pair in, which joins two trees or turns round a cycle; and so on until
 nobody wants anything else. Each step lowers the function. A simplex method for the last digits.
 
-Sources: V. Shmyrev, "An algorithm for finding equilibrium in the linear exchange model with fixed
-budgets", J. Appl. Ind. Math. 3 (2009), doi 10.1134/S1990478909040097, for the program; the pivoting
-is ours.
+Source of the program: V. I. Shmyrev, J. Appl. Ind. Math. 3(4), 2009; the pivoting is ours.
 """
 
 from __future__ import annotations
@@ -118,8 +116,7 @@ class _Edges:
     def spends(self, prices: Array, allocation: Allocation) -> Array:
         """Flow on every edge near the rough point, each buyer's adding up to its budget.
 
-        Only shares of the goods are read, not the prices' scale: in equilibrium a buyer pays for
-        each good in proportion to the value it brings.
+        Shares are read rather than prices: a buyer pays for goods in proportion to their value.
         """
         market = self.market
         units = np.maximum(entries(allocation, self.source[: self.pairs], self.good), 0)

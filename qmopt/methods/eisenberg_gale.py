@@ -24,7 +24,7 @@ from qmopt.methods.crossover import crossover
 from qmopt.methods.outcome import Outcome, restore, trading
 from qmopt.solvers import Clarabel, Solver
 from qmopt.utilities.linear import Linear
-from qmopt.utilities.protocol import Array
+from qmopt.utilities.protocol import Allocation, Array
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -157,7 +157,7 @@ class EisenbergGaleModel:
         prices = prices * self._credit / inner.supplies
         return restore(self.market, prices, sp.csr_array(inner.shape))[0]
 
-    def point(self) -> tuple[Array, Any]:
+    def point(self) -> tuple[Array, Allocation]:
         """Prices (m,) and units (n, m; sparse if the values are) of the solved problem."""
         if self._levels.value is None:
             raise SolverFailed("no allocation yet: solve the problem first")
@@ -168,19 +168,13 @@ class EisenbergGaleModel:
             (uses.data * levels[uses.row], (activities.owner[uses.row], uses.col)),
             shape=self._inner.shape,
         )
-        return self.prices(), self._whole(units)
+        allocation = restore(self.market, np.zeros(self._inner.m), units)[1]
+        return self.prices(), allocation
 
-    def fair_point(self) -> tuple[Array, Any]:
-        """Equal prices for all, and of every good the share that a buyer's budget is of all."""
+    def fair_point(self) -> tuple[Array, Allocation]:
+        """Return equal prices, and of every good the share that a buyer's budget is of all."""
         prices = np.full(self._inner.m, self._total / self._inner.supplies.sum())
-        return restore(self.market, prices, self._fair_share())[0], self._whole(self._fair_share())
-
-    def _whole(self, units: sp.csr_array) -> Any:
-        """Units of the whole market, sparse if its values are."""
-        plain = isinstance(self.market.utility, Linear)
-        sparse = plain and sp.issparse(cast(Linear, self.market.utility).values)
-        _, whole = restore(self.market, np.zeros(self._inner.m), units)
-        return whole if sparse else cast(Any, whole).toarray()
+        return restore(self.market, prices, self._fair_share())
 
 
 def eisenberg_gale(market: Market) -> EisenbergGaleModel:

@@ -63,11 +63,11 @@ def restore(market: Market, prices: Array, allocation: Allocation) -> tuple[Arra
     """Put the answer of the trading part back among the others.
 
     Who takes no part gets nothing; what nobody wants costs its reserve (0 without one) and stays
-    idle; what is not there has no price (nan).
+    idle; what is not there has no price (nan). The allocation is sparse if the values are.
     """
     all_prices = np.where(market.empty, np.nan, market.reserves)
     all_prices[market.sold] = prices
     rows, columns, units = pairs(allocation)
     rows, columns = np.flatnonzero(market.active)[rows], np.flatnonzero(market.sold)[columns]
     whole = sp.csr_array((units, (rows, columns)), shape=market.shape)
-    return all_prices, (whole if sp.issparse(allocation) else whole.toarray())
+    return all_prices, (whole if market.utility.sparse else whole.toarray())

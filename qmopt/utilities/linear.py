@@ -89,7 +89,7 @@ class Linear(Utility):
 
     def __repr__(self) -> str:
         n, m = self.shape
-        kind = "sparse" if sp.issparse(self.values) else "dense"
+        kind = "sparse" if self.sparse else "dense"
         return f"Linear({n} buyers, {m} goods, {kind})"
 
     @property
@@ -97,6 +97,11 @@ class Linear(Utility):
         """Number of buyers and of goods."""
         n, m = self.values.shape
         return int(n), int(m)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the values are sparse; allocations are then sparse, too."""
+        return sp.issparse(self.values)
 
     def value(self, allocation: Allocation) -> Array:
         """Value of the bundles in an allocation of shape (n, m)."""

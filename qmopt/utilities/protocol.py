@@ -78,6 +78,11 @@ class Utility(ABC):
     homogeneous: ClassVar[bool] = True
 
     @property
+    def sparse(self) -> bool:
+        """Whether allocations are to be sparse, too."""
+        return False
+
+    @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
         """Number of buyers and of goods."""
