@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from qmopt.graph import MarketGraph, market_graph
 from qmopt.market import Market
 from qmopt.utilities import keep
 from qmopt.utilities.pairs import entries
@@ -21,39 +22,22 @@ from qmopt.utilities.protocol import Array
 
 
 @dataclass(frozen=True)
-class TightGraph:
-    """Tight pairs, keepers and idle goods as edges between buyers, goods and the bank.
-
-    Nodes are buyers ``0..n-1``, goods ``n..n+m-1`` and the bank ``n+m``. A flow is in credits and
-    runs from a buyer to a good (spend), from a buyer to the bank (kept credits that are worth as
-    much as spent ones), or from the bank to a good (idle units at their reserve).
+class TightGraph(MarketGraph):
+    """The edges of a market that are worth using at given prices.
 
     Parameters
     ----------
-    market, prices
-        The market and prices, shape (m,), that it was drawn for; 0 for goods without supply.
-    source, sink
-        Shape (E,): the nodes that each edge runs between.
+    market, source, sink, value
+        As in :class:`MarketGraph`, the tight edges only.
+    prices
+        Shape (m,): what it was drawn for; 0 for goods without supply.
     requirement
-        Shape (n+m,): what the flows at a node add up to: credits that the buyer spends or keeps
-        for good, value of the good's supply.
+        Shape (n+m,), credits: what the flows at a node add up to: what a buyer spends or keeps
+        for good, and the value of a good's supply.
     """
 
-    market: Market
     prices: Array
-    source: NDArray[np.int64]
-    sink: NDArray[np.int64]
     requirement: Array
-
-    @property
-    def bank(self) -> int:
-        """Node of the bank."""
-        return self.market.n + self.market.m
-
-    @cached_property
-    def is_pair(self) -> NDArray[np.bool_]:
-        """Which edges run from a buyer to a good, shape (E,)."""
-        return (self.source < self.bank) & (self.sink < self.bank)
 
     @cached_property
     def incidence(self) -> sp.csr_array:
@@ -124,31 +108,23 @@ def tight_graph(market: Market, prices: Array, tolerance: float) -> TightGraph:
     tolerance
         A pair is tight when its value per credit is within this share of the best.
     """
-    n, m = market.shape
     prices = np.where(market.empty, 0.0, np.maximum(prices, 0))
     offered = np.where(market.empty, np.inf, prices)
-    activities = market.utility.activities()
-    owner, good, values = (
-        activities.owner,
-        activities.needs.indices.astype(np.int64),
-        activities.values,
-    )
     cost = keep.unit_cost(market.utility, offered, market.keep_values)
-    live = market.active[owner] & ~market.empty[good] & (prices[good] > 0)
-    tight = live & (prices[good] <= cost[owner] * values * (1 + tolerance))
-    satisfied = market.utility_caps < np.inf
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        enough = np.where(satisfied, cost * market.utility_caps, np.inf)
-        keepers = market.active & (cost * market.keep_values >= 1 - tolerance)
-    spenders = np.where(market.active, np.minimum(market.budgets, enough), 0.0)
-    spenders = np.where(keepers, market.budgets, spenders)
-    unsold = ~market.empty & (prices > 0) & (prices <= market.reserves * (1 + tolerance))
+    price = np.concatenate([np.where(market.active, cost, 0.0), prices, [1.0]])
+    graph = market_graph(market)
+    tight = price[graph.sink] <= graph.value * price[graph.source] * (1 + tolerance)
+    tight &= (price[graph.sink] > 0) & (price[graph.source] > 0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        enough = np.where(market.utility_caps < np.inf, cost * market.utility_caps, np.inf)
+    keepers = np.zeros(market.n, dtype=bool)
+    keepers[graph.source[tight & (graph.sink == graph.bank)]] = True
+    spent = np.where(keepers, market.budgets, np.minimum(market.budgets, enough))
     return TightGraph(
         market,
+        graph.source[tight],
+        graph.sink[tight],
+        graph.value[tight],
         prices,
-        np.concatenate([owner[tight], np.flatnonzero(keepers), np.full(unsold.sum(), n + m)]),
-        np.concatenate(
-            [n + good[tight], np.full(keepers.sum(), n + m), n + np.flatnonzero(unsold)]
-        ),
-        np.concatenate([spenders, market.supplies * prices]),
+        np.concatenate([np.where(market.active, spent, 0.0), market.supplies * prices]),
     )

@@ -27,6 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from qmopt.forest import Forest, flows, grow, heaviest, path
+from qmopt.graph import MarketGraph, market_graph
 from qmopt.market import Market
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.pairs import entries, total_by
@@ -86,66 +87,48 @@ def crossover(
     """
     if not isinstance(market.utility, Linear):
         raise TypeError(f"crossover needs linear utilities, got {type(market.utility).__name__}")
-    edges = _Edges(market)
-    pivoting = _Pivoting(edges, edges.spends(prices, allocation))
+    graph = market_graph(market)
+    pivoting = _Pivoting(graph, spends(graph, prices, allocation))
     limit = 50 * (market.n + market.m) if most_pivots is None else most_pivots
     return pivoting.run(limit, time.monotonic() + time_limit)
 
 
-class _Edges:
-    """Every pair of positive value, keeper and reserve as an edge ``(source, sink)`` with a value.
+def spends(graph: MarketGraph, prices: Array, allocation: Allocation) -> Array:
+    """Flow on every edge, (E,) credits, near a rough point; each buyer's adds up to its budget.
 
-    Nodes are buyers, goods and the bank, whose price is 1. Along an edge in the forest the price
-    at the sink is the value times the cost per utility at the source.
+    Shares are read rather than prices: a buyer pays for goods in proportion to their value.
     """
+    market, pair = graph.market, graph.is_pair
+    buyer, good = graph.source[pair], graph.sink[pair] - market.n
+    units = np.maximum(entries(allocation, buyer, good), 0)
+    paid = total_by(buyer, units * np.maximum(prices, 0)[good], market.n)
+    kept = np.maximum(market.budgets - paid, 0)
+    left_over = np.maximum(market.supplies - total_by(good, units, market.m), 0)
+    amount = np.concatenate([kept, left_over, [0.0]])  # by node
+    mine = graph.source < market.n
+    flow = graph.value * amount[np.where(mine, graph.source, graph.sink)]
+    flow[pair] = graph.value[pair] * units
+    total = total_by(graph.source[mine], flow[mine], market.n)
+    lost = mine & (np.append(total, np.ones(market.m + 1)) == 0)[graph.source]
+    flow[lost] = graph.value[lost]  # a buyer without any share starts on what it values
+    return _to_budgets(graph, flow)
 
-    def __init__(self, market: Market) -> None:
-        n, m = market.shape
-        self.market, self.bank = market, n + m
-        activities = market.utility.activities()
-        keepers = np.flatnonzero(market.keep_values > 0)
-        reserved = np.flatnonzero(market.reserves > 0)
-        self.good = activities.needs.indices.astype(np.int64)
-        self.source = np.concatenate([activities.owner, keepers, np.full(len(reserved), n + m)])
-        self.sink = np.concatenate([n + self.good, np.full(len(keepers), n + m), n + reserved])
-        self.value = np.concatenate(
-            [activities.values, market.keep_values[keepers], market.reserves[reserved]]
-        )
-        self.pairs, self.keepers, self.reserved = len(self.good), keepers, reserved
 
-    def spends(self, prices: Array, allocation: Allocation) -> Array:
-        """Flow on every edge near the rough point, each buyer's adding up to its budget.
-
-        Shares are read rather than prices: a buyer pays for goods in proportion to their value.
-        """
-        market = self.market
-        units = np.maximum(entries(allocation, self.source[: self.pairs], self.good), 0)
-        value = units * self.value[: self.pairs]
-        paid = units * np.maximum(prices, 0)[self.good]
-        kept = market.budgets - total_by(self.source[: self.pairs], paid, market.n)
-        left_over = market.supplies - total_by(self.good, units, market.m)
-        worth_kept = np.maximum(kept, 0)[self.keepers] * market.keep_values[self.keepers]
-        flow = np.concatenate(
-            [value, worth_kept, np.maximum(left_over * market.reserves, 0)[self.reserved]]
-        )
-        by_buyer = self.source < market.n
-        total = total_by(self.source[by_buyer], flow[by_buyer], market.n)
-        nothing = total == 0
-        if nothing.any():  # a buyer without any share starts on what it values most
-            first = np.isin(self.source, np.flatnonzero(nothing)) & by_buyer
-            flow[first] = self.value[first]
-            total = total_by(self.source[by_buyer], flow[by_buyer], market.n)
-        flow[by_buyer] *= (market.budgets / total)[self.source[by_buyer]]
-        return flow
+def _to_budgets(graph: MarketGraph, flow: Array) -> Array:
+    """Scale the flows out of each buyer to its budget."""
+    mine = graph.source < graph.market.n
+    total = total_by(graph.source[mine], flow[mine], graph.market.n)
+    scaled = flow.copy()
+    scaled[mine] *= (graph.market.budgets / total)[graph.source[mine]]
+    return scaled
 
 
 class _Pivoting:
     """The state between pivots: the forest's edges and the nonnegative flow on them."""
 
-    def __init__(self, edges: _Edges, flow: Array) -> None:
+    def __init__(self, edges: MarketGraph, flow: Array) -> None:
         market = edges.market
-        self.edges, self.market = edges, market
-        self.nodes = edges.bank + 1
+        self.edges, self.market, self.nodes = edges, market, edges.nodes
         requirement = np.append(market.budgets, np.zeros(market.m))
         into = total_by(edges.sink, flow, self.nodes)[: edges.bank]
         requirement[market.n :] = np.maximum(into[market.n :], np.finfo(float).tiny)
@@ -156,15 +139,9 @@ class _Pivoting:
         self.forest_edges = [k for k in kept if flow[k] > 0]
         self.flow = np.zeros(len(flow))
         self.flow[self.forest_edges] = flow[self.forest_edges]
-        self._to_budgets()
+        self.flow = _to_budgets(edges, self.flow)
         self.first = [edges.bank, *np.argsort(-requirement, kind="stable").tolist()]
         self.pivots = self.passes = 0
-
-    def _to_budgets(self) -> None:
-        edges, n = self.edges, self.market.n
-        mine = edges.source < n
-        total = total_by(edges.source[mine], self.flow[mine], n)
-        self.flow[mine] *= (self.market.budgets / total)[edges.source[mine]]
 
     def run(self, most_pivots: int, deadline: float) -> Crossed:
         """Pivot until nobody wants anything else."""
@@ -180,11 +157,10 @@ class _Pivoting:
         edges, n = self.edges, self.market.n
         prices = price[n : edges.bank]
         used = np.array(self.forest_edges, dtype=np.int64)
-        used = used[used < edges.pairs]  # the others are kept credits and idle units
-        units = self.flow[used] / prices[edges.good[used]]
-        allocation = sp.csr_array(
-            (units, (edges.source[used], edges.good[used])), shape=self.market.shape
-        )
+        used = used[edges.is_pair[used]]  # the others are kept credits and idle units
+        good = edges.sink[used] - n
+        units = self.flow[used] / prices[good]
+        allocation = sp.csr_array((units, (edges.source[used], good)), shape=self.market.shape)
         return Crossed(prices, allocation, finished, self.pivots, self.passes)
 
     def _settle(self, most_pivots: int, deadline: float) -> tuple[Forest, Array]:
