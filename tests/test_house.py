@@ -98,6 +98,13 @@ def test_only_the_command_line_prints(path):
     assert not [call.lineno for call in calls if getattr(call.func, "id", None) == "print"]
 
 
+@pytest.mark.parametrize("page", PROSE, ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)#]+)", page.read_text("utf-8"))
+    local = [target for target in targets if "://" not in target]
+    assert [target for target in local if not (page.parent / target).exists()] == []
+
+
 def test_one_version_everywhere():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     citation = (ROOT / "CITATION.cff").read_text("utf-8")

@@ -87,7 +87,7 @@ def clear(
     with working(as_json):
         from qmopt import files, results
         from qmopt.equilibrium import clear as clear_market
-        from qmopt.points import allocation_from
+        from qmopt.point_tables import allocation_from
         from qmopt.reading import read_market
 
         if out is not None:
@@ -140,7 +140,7 @@ def certify(
     with working(as_json):
         from qmopt import results
         from qmopt.certify import certify as measure
-        from qmopt.points import allocation_from, prices_from
+        from qmopt.point_tables import allocation_from, prices_from
         from qmopt.reading import read_market
 
         market = read_market(path, **csv)
