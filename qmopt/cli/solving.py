@@ -94,7 +94,9 @@ def clear(
             files.refuse_foreign(out)
         chosen = find_method(method, solver, time_limit)
         market = read_market(path, **csv)
-        running = allocation_from(market, _one(near, "allocation", csv)) if near else None
+        # a team may hold less now than it is guaranteed from now on: then it has bought nothing
+        table = _one(near, "allocation", csv) if near else None
+        running = None if table is None else allocation_from(market, table).maximum(0)
         found = clear_market(market, chosen, tolerance=tolerance, near=running)
         if out is not None:
             files.write(found, out)
@@ -119,8 +121,8 @@ def certify(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Table of an allocation. Default: the market's own; without either, "
-            "the prices are judged alone.",
+            help="Table of an allocation. Default: the market's own if the prices are its own "
+            "too, else none: the prices are judged alone.",
         ),
     ] = None,
     tolerance: Tolerance = 1e-8,
