@@ -100,18 +100,23 @@ def spends(graph: MarketGraph, prices: Array, allocation: Allocation) -> Array:
     """
     market, pair = graph.market, graph.is_pair
     buyer, good = graph.source[pair], graph.sink[pair] - market.n
-    units = np.maximum(entries(allocation, buyer, good), 0)
-    paid = total_by(buyer, units * np.maximum(prices, 0)[good], market.n)
+    units = _finite(entries(allocation, buyer, good))
+    paid = total_by(buyer, units * _finite(prices)[good], market.n)
     kept = np.maximum(market.budgets - paid, 0)
     left_over = np.maximum(market.supplies - total_by(good, units, market.m), 0)
     amount = np.concatenate([kept, left_over, [0.0]])  # by node
     mine = graph.source < market.n
     flow = graph.value * amount[np.where(mine, graph.source, graph.sink)]
     flow[pair] = graph.value[pair] * units
-    total = total_by(graph.source[mine], flow[mine], market.n)
-    lost = mine & (np.append(total, np.ones(market.m + 1)) == 0)[graph.source]
+    total = np.append(total_by(graph.source[mine], flow[mine], market.n), np.ones(market.m + 1))
+    lost = mine & ~((total > 0) & (total < np.inf))[graph.source]
     flow[lost] = graph.value[lost]  # a buyer without any share starts on what it values
     return _to_budgets(graph, flow)
+
+
+def _finite(numbers: Array) -> Array:
+    """Return the positive numbers; 0 for the others, and for what is not a number at all."""
+    return np.maximum(np.nan_to_num(numbers, posinf=0.0), 0)
 
 
 def _to_budgets(graph: MarketGraph, flow: Array) -> Array:

@@ -175,11 +175,13 @@ class Linear(Utility):
 
     def usable(self, goods: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which buyers value one of the given goods."""
-        return np.asarray(cast(Any, self.values) @ goods.astype(float) > 0).ravel()
+        with np.errstate(over="ignore"):  # infinite is positive, too
+            return np.asarray(cast(Any, self.values) @ goods.astype(float) > 0).ravel()
 
     def wanted(self, buyers: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which goods one of the given buyers values."""
-        return np.asarray(cast(Any, self.values).T @ buyers.astype(float) > 0).ravel()
+        with np.errstate(over="ignore"):  # infinite is positive, too
+            return np.asarray(cast(Any, self.values).T @ buyers.astype(float) > 0).ravel()
 
     def take(self, buyers: NDArray[np.int64], goods: NDArray[np.int64]) -> Self:
         """Restrict to some buyers and goods, in the order given."""
