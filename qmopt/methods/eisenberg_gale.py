@@ -209,7 +209,7 @@ class EisenbergGale:
     crossover: bool = True
     time_limit: float = np.inf
 
-    # at the ends of floating point numbers overflow; the certificate says what is left of the answer
+    # at the ends of floating point numbers overflow; the certificate judges what comes of it
     @np.errstate(all="ignore")
     def solve(self, market: Market) -> Outcome:
         """Write the program, have it solved, cross over.
