@@ -59,7 +59,7 @@ def checked(raw: Raw, problems: list[Problem], *, as_fractions: bool) -> Table:
     known = [column.name for column in spec.columns]
     for name in raw.columns:
         if name not in known and not is_note(name):
-            where = raw.place.where(raw.name)
+            where = raw.place.heading(raw.name)
             closest = did_you_mean(name, known) or f"; its columns are {', '.join(known)}"
             problems.append(Problem(where, f"unknown column {shown(name)}{closest}"))
     if not raw.length:
@@ -69,7 +69,7 @@ def checked(raw: Raw, problems: list[Problem], *, as_fractions: bool) -> Table:
         cells = raw.columns.get(column.name)
         if cells is None:
             if column.required:
-                where = raw.place.where(raw.name, None, column.name)
+                where = raw.place.heading(raw.name, column.name)
                 problems.append(Problem(where, "the column is missing"))
             continue
         report = _Reporter(raw.place, raw.name, column.name, problems)

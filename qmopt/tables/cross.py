@@ -179,9 +179,8 @@ def _check_supply(tables: Mapping[str, Table], problems: list[Problem]) -> None:
         units = table.numbers("units", default=0)
         total = np.zeros(len(supply) + 1, dtype=units.dtype)  # the last one for unknown names
         slack = 1 if units.dtype == object else 1 + _ROUNDING
-        with np.errstate(
-            over="ignore", invalid="ignore"
-        ):  # an infinite sum is too much, an infinite bound is not
+        # An infinite sum is too much, an infinite bound is not, and nan is reported already.
+        with np.errstate(over="ignore", invalid="ignore"):
             np.add.at(total, rows, units)
             exceeding = np.flatnonzero(total[:-1] > supply * slack)
         for row in exceeding.tolist():

@@ -78,7 +78,7 @@ def read(path: Path, name: str, dialect: Dialect, problems: list[Problem]) -> Ra
     for title, column in zip(header, columns, strict=True):
         if title and not is_note(title):
             cells.setdefault(title, TextCells(column, dialect.marks))
-    return Raw(name, len(lines), cells, Place(file, lines))
+    return Raw(name, len(lines), cells, Place(file, lines, first))
 
 
 def _header(text: str, delimiter: str) -> tuple[int, list[str]]:

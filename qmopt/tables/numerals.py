@@ -89,17 +89,17 @@ class Numerals:
 
     def hint(self, text: str) -> str:
         """Say how a cell that is no number here could be declared to be one."""
-        for decimal, thousands in ((",", None), (".", ","), (",", "."), (".", None)):
-            other = Numerals(decimal, thousands)
+        for other in _COMMON:
             if other != self and other.plain(text) is not None:
-                marks = f"decimal={decimal!r}"
-                marks += f", thousands={thousands!r}" if thousands else ""
+                marks = f"decimal={other.decimal!r}"
+                marks += f", thousands={other.thousands!r}" if other.thousands else ""
                 return f"; if the file writes numbers that way, declare {marks}"
         return ""
 
 
 #: As Python, TOML and JSON write numbers.
 PLAIN = Numerals()
+_COMMON = (Numerals(","), Numerals(".", ","), Numerals(",", "."), PLAIN)
 
 
 def floating(text: str) -> float | Refused:

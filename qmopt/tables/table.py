@@ -36,16 +36,25 @@ class Place:
         As the user named it; empty for tables made in Python.
     lines
         Of the rows, where the format has them.
+    header
+        Line of the columns' names, where the format has one.
     """
 
     file: str = ""
     lines: Lines = ()
+    header: int | None = None
 
     def where(self, table: str, row: int | None = None, column: str | None = None) -> str:
         """Return for example ``q3/bids.csv line 5, bids[3].value``."""
         key = table if row is None or table == "market" else f"{table}[{row}]"
         key = key if column is None else f"{key}.{column}"
         line = "" if row is None or row >= len(self.lines) else f" line {self.lines[row]}"
+        return f"{self.file}{line}, {key}" if self.file else key
+
+    def heading(self, table: str, column: str | None = None) -> str:
+        """Return for example ``q3/bids.csv line 1, bids.value``."""
+        key = table if column is None else f"{table}.{column}"
+        line = "" if self.header is None else f" line {self.header}"
         return f"{self.file}{line}, {key}" if self.file else key
 
 

@@ -90,6 +90,8 @@ def _rows(table: Table) -> str:
         name: max((len(row[name]) for row in written if name in row), default=0)
         for name in table.columns
     }
+    if not written:
+        return f"{table.name} = []\n"
     lines = [f"{table.name} = ["]
     for row in written:
         last = next(reversed(row), "")

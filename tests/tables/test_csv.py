@@ -146,9 +146,9 @@ def test_a_long_value_is_cut(save, complaints):
         ("team,credits,\na,1,\n", "teams.csv line 1: column 3 has no name"),
         (
             "team,credit\na,1\n",
-            "teams.csv, teams: unknown column 'credit'; did you mean 'credits'?",
+            "teams.csv line 1, teams: unknown column 'credit'; did you mean 'credits'?",
         ),
-        ("team\na\n", "teams.csv, teams.credits: the column is missing"),
+        ("team\na\n", "teams.csv line 1, teams.credits: the column is missing"),
         ("team,credits\n,1\n", "teams.csv line 2, teams[0].team: is missing"),
         ("team,credits\na,\n", "teams.csv line 2, teams[0].credits: is missing"),
         (

@@ -3,6 +3,8 @@
 # One refusal a line, however long its words.
 # ruff: noqa: E501
 
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -100,6 +102,13 @@ def test_parquet_refusals(tmp_path, save, complaints):
     categories = pa.array(["a", "b"]).dictionary_encode()
     pq.write_table(pa.table({"team": categories, "credits": pa.array([1, 2])}), path)
     assert tables.read_table(path, "teams").column("team") == ["a", "b"]
+
+
+def test_parquet_without_pyarrow(save, complaints, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert complaints(tables.read_table, save("teams.parquet", "x"), "teams") == [
+        "teams.parquet: Parquet needs pyarrow: pip install 'qmopt[parquet]'"
+    ]
 
 
 def test_dense_values_follow_the_tables(dense):
