@@ -233,22 +233,28 @@ def _gap(point: Point) -> float | None:
     if not market.utility.homogeneous:
         return None
     point = point.scaled(1 / (1 + _overallocated(point)))
-    utility, kept, counted, uncapped = point.enjoyed
-    cost, budgets, caps = point.unit_cost, market.budgets, market.utility_caps
+    utility, kept, counted = point.enjoyed
+    budgets, caps, keeps = market.budgets, market.utility_caps, market.keep_values
+    cost = point.unit_cost
 
     dear = market.utility.excess_cost(point.offered, point.allocation)
     dear += (market.utility.unit_cost(point.offered) - cost) * point.value
-    idle_credits = counted * (1 - cost * market.keep_values)
-    wasted = cost * (uncapped - utility)
+    # exactly 0 where a kept credit is as good as a spent one, however many are kept
+    idle_credits = np.where(keeps > 0, counted * keeps * (1 / keeps - cost), 0.0)
+    wasted = cost * np.maximum(point.value - caps, 0)
     # spend + counted - budget, without the cancellation
     unaccounted = np.maximum(point.spend - budgets, 0) - (kept - counted)
     short = (dear + idle_credits + wasted - unaccounted) / budgets
-    within_budget = -budgets * (np.log1p(-short) + short)
+    # log(cost * utility / budget): from the difference near 1, from the ratio near 0
+    log_used = np.where(short < 0.5, np.log1p(-short), np.log(cost * utility / budgets))
+    within_budget = -budgets * (log_used + short)
     at_cap = budgets * np.log(caps / utility) - cost * (caps - utility)
     h = np.where(budgets / cost <= caps, within_budget, at_cap)
     per_buyer = (dear + idle_credits + wasted + h)[market.active]
     left_over = (point.prices - market.reserves) @ point.left_over
-    gap = float(per_buyer.sum() + left_over) / point.worth
+    # what teams outside the program hold is lost to it
+    held_outside = point.spend[~market.active].sum()
+    gap = float(per_buyer.sum() + held_outside + left_over) / point.worth
     return np.inf if np.isnan(gap) else gap
 
 

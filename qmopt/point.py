@@ -108,7 +108,9 @@ def per_good(market: Market, prices: ArrayLike) -> Array:
 def per_pair(market: Market, allocation: ArrayLike | Allocation) -> Allocation:
     """Check the shape (n, m) of an allocation; sparse stays sparse."""
     if sp.issparse(allocation):
-        array = cast(Allocation, sp.csr_array(cast(Any, allocation), dtype=float))
+        matrix = sp.csr_array(cast(Any, allocation), dtype=float, copy=True)
+        matrix.sum_duplicates()
+        array = cast(Allocation, matrix)
     else:
         array = np.asarray(allocation, dtype=float)
     if array.shape != market.shape:

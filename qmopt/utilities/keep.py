@@ -27,8 +27,6 @@ class Enjoyed(NamedTuple):
     kept: Array
     #: Kept credits that still count: those below the cap, zero where they are worth nothing.
     counted: Array
-    #: ``value + keep_value * counted``: at least the utility, more where the bundle beats the cap.
-    uncapped: Array
 
 
 def enjoyed(value: Array, spend: Array, budgets: Array, keep_values: Array, caps: Array) -> Enjoyed:
@@ -41,14 +39,14 @@ def enjoyed(value: Array, spend: Array, budgets: Array, keep_values: Array, caps
 
     >>> one = np.ones(1)
     >>> enjoyed(6 * one, 4 * one, 10 * one, one, 8 * one)
-    Enjoyed(utility=array([8.]), kept=array([6.]), counted=array([2.]), uncapped=array([8.]))
+    Enjoyed(utility=array([8.]), kept=array([6.]), counted=array([2.]))
     """
     kept = np.maximum(budgets - spend, 0)
     utility = np.minimum(caps, value + keep_values * kept)
     room = np.maximum(caps - value, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         counted = np.where(keep_values > 0, np.minimum(kept, room / keep_values), 0.0)
-    return Enjoyed(utility, kept, counted, value + keep_values * counted)
+    return Enjoyed(utility, kept, counted)
 
 
 def unit_cost(utility: Utility, prices: Array, keep_values: Array) -> Array:
