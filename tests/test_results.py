@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import qmopt as qm
-from qmopt import results
+from qmopt import catalogue, results
 
 NUMBER, TEXT, TRUTH = (int, float), str, bool
 MAYBE = (int, float, type(None))
@@ -81,6 +81,12 @@ def test_the_document_of_two_teams():
         {"budget": 40, "spend": 40, "unspent": 0, "utility": 16, "best": 16}
     )
     assert document["unique"] == {"prices": True, "utilities": True, "allocation": True}
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_the_documents_of_the_shipped_markets(name):
+    market = qm.read_market(name)
+    check_document(strict(results.dumps(results.to_json(qm.clear(market)))), market)
 
 
 def test_what_is_not_defined_is_null_and_who_takes_no_part_is_listed():

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from qmopt.market import Market
     from qmopt.utilities.protocol import Array
 
+#: The line above a table, and the table.
 Titled: TypeAlias = tuple[str, Table]
 #: Rows of one table before it only counts the rest.
 ROWS = 40

@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+import qmopt as qm
+from qmopt import catalogue
+
 STAND_IN = """
 import atexit
 import ctypes
@@ -59,6 +62,34 @@ def test_json_is_one_document(run, market):
     document = json.loads(result.stdout)
     assert document["status"] == "certified"
     assert document["prices"] == pytest.approx({"h100": 7.5, "a100": 2.5})
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_shipped_market_is_shown(run, name):
+    market = qm.read_market(name)
+    shown = run("clear", name).stdout
+    assert all(word in shown for word in (*market.buyers, *market.goods))
+    assert ("excluded:" in shown) == bool(market.excluded)
+    assert ("guaranteed" in shown) == (market.guarantees is not None)
+
+
+def test_pools_show_both_currencies(run):
+    shown = run("clear", "edge/pools").stdout
+    assert all(f"{word} own" in shown for word in ("budget", "spend", "unspent"))
+    assert "own  " not in run("clear", "textbook/two-teams").stdout
+
+
+def test_many_rows_are_counted(run, tmp_path):
+    path = tmp_path / "many.toml"
+    path.write_text(
+        '[[resources]]\nresource = "h100"\nsupply = 100\n'
+        + "".join(f'[[teams]]\nteam = "t{k}"\ncredits = 1\n' for k in range(100))
+        + "".join(f'[[bids]]\nteam="t{k}"\nresource="h100"\nvalue=1\n' for k in range(100))
+    )
+    shown = run("clear", path).stdout
+    assert shown.count("... and 60 more rows") == 2
+    assert "t39" in shown
+    assert "t40" not in shown
 
 
 def test_quiet_prints_nothing(run, market):
