@@ -69,6 +69,8 @@ class Solver(ABC):
             If CVXPY cannot find the solver.
         SolverFailed
             If it came back without any point.
+        QmoptError
+            If the solver does not know an option.
         """
         import cvxpy as cp
 
@@ -83,6 +85,8 @@ class Solver(ABC):
                 problem.solve(solver=self.cvxpy_name, **self.options())
             except (cp.SolverError, ValueError, ArithmeticError) as error:
                 raise SolverFailed(f"{self}: {error}") from error
+            except TypeError as error:  # not a failure to solve, from which one could go on
+                raise QmoptError(f"{self}: {error}") from error
         if any(variable.value is None for variable in problem.variables()):
             raise SolverFailed(f"{self} says {problem.status!r} and returned no point")
         return str(problem.status)
