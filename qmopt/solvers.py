@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 import scipy.sparse as sp
 
-from qmopt.errors import MarketError, SolverFailed, SolverNotInstalled
+from qmopt.errors import MarketError, QmoptError, SolverFailed, SolverNotInstalled
 from qmopt.utilities.protocol import Array
 
 if TYPE_CHECKING:
