@@ -99,8 +99,9 @@ class Market:
         n, m = self.shape = utility.shape
         self.utility = utility
         self.title, self.period, self.tables = title, period, tables
-        self.buyers = _names("buyers", buyers or getattr(utility, "buyers", None), n)
-        self.goods = _names("goods", goods or getattr(utility, "goods", None), m)
+        buyers = getattr(utility, "buyers", None) if buyers is None else buyers
+        goods = getattr(utility, "goods", None) if goods is None else goods
+        self.buyers, self.goods = _names("buyers", buyers, n), _names("goods", goods, m)
         self.budgets = self._numbers("budgets", budgets, self.buyers, 0)
         self.supplies = self._numbers("supplies", supplies, self.goods, 0)
         self.reserves = self._numbers("reserves", reserves, self.goods, 0)
@@ -108,6 +109,10 @@ class Market:
         self.utility_caps = self._numbers("utility_caps", utility_caps, self.buyers, np.inf)
         self.credit_rate = self._numbers("credit_rate", credit_rate, self.buyers, 1)
         self.guarantees = guarantees
+        if guarantees is not None and np.shape(guarantees) != self.shape:
+            raise MarketError(
+                f"guarantees: shape {self.shape} expected, got {np.shape(guarantees)}"
+            )
         if not (n and m):
             raise MarketError(f"a market needs buyers and goods, got {n} buyers and {m} goods")
         self.empty = _frozen(self.supplies == 0)
@@ -259,7 +264,7 @@ class Market:
 def _names(what: str, given: Sequence[str] | None, count: int) -> tuple[str, ...]:
     if given is None:
         return tuple(str(k) for k in range(count))
-    names = tuple(given)
+    names = (given,) if isinstance(given, str) else tuple(given)
     if len(names) != count:
         raise MarketError(f"{what}: {count} names expected, got {len(names)}")
     seen: set[str] = set()
@@ -269,7 +274,7 @@ def _names(what: str, given: Sequence[str] | None, count: int) -> tuple[str, ...
         if name in seen:
             raise MarketError(f"{what}[{k}]: {name!r} stands twice")
         seen.add(name)
-    return names
+    return tuple(str(name) for name in names)  # numpy's text is a subclass
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
