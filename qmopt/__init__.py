@@ -8,8 +8,8 @@
 """
 
 from qmopt.certificate import Certificate
-from qmopt.certify import certify
-from qmopt.equilibrium import Equilibrium, clear
+from qmopt.clearing import clear
+from qmopt.equilibrium import Equilibrium
 from qmopt.errors import (
     LedgerError,
     MarketError,
@@ -20,8 +20,16 @@ from qmopt.errors import (
     TableError,
 )
 from qmopt.intervals import Unique, price_intervals, uniqueness
+from qmopt.judging import certify
 from qmopt.market import Market
-from qmopt.methods import EisenbergGale, EisenbergGaleModel, Method, Outcome, eisenberg_gale
+from qmopt.methods import (
+    EisenbergGale,
+    EisenbergGaleModel,
+    Method,
+    Outcome,
+    Pivoting,
+    eisenberg_gale,
+)
 from qmopt.reading import read_market
 from qmopt.solvers import Clarabel, Cvxpy, Scs, Solver
 from qmopt.utilities import Linear, Utility
@@ -42,6 +50,7 @@ __all__ = [
     "Method",
     "NotCertified",
     "Outcome",
+    "Pivoting",
     "QmoptError",
     "Scs",
     "Solver",

@@ -1,27 +1,21 @@
-"""Clear a market: find an answer, measure it, and return it only if it holds."""
+"""The answer: prices and an allocation that were measured to be an equilibrium."""
 
 from __future__ import annotations
 
-import sys
-import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
 
-from qmopt.certificate import Certificate, measure
-from qmopt.errors import MarketError, NotCertified
-from qmopt.intervals import LAST_BITS, Unique, price_intervals, uniqueness
+from qmopt.certificate import Certificate
+from qmopt.intervals import Unique, price_intervals, uniqueness
 from qmopt.market import Market
-from qmopt.methods.eisenberg_gale import EisenbergGale
 from qmopt.methods.outcome import Method, Outcome
-from qmopt.point import Point, per_good, per_pair
-from qmopt.support import balance, closest_flow, pro_rata
-from qmopt.tight import tight_graph
-from qmopt.utilities.linear import Linear
+from qmopt.point import Point
+from qmopt.utilities.pairs import entries, pairs
 from qmopt.utilities.protocol import Allocation, Array
 
 if TYPE_CHECKING:
@@ -115,159 +109,58 @@ class Equilibrium:
         """Which parts of the answer are the only ones; see :func:`qmopt.uniqueness`."""
         return uniqueness(self.market, self.prices, self.allocation)
 
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Prices, allocation and teams as DataFrames, by these names."""
-        import pandas as pd
+    def columns(self) -> dict[str, dict[str, Sequence[Any] | Array]]:
+        """Return what there is to show, by table and column: ``prices``, ``allocation``, ``teams``.
 
-        market, held = self.market, sp.coo_array(self.allocation)
-        bought = held.data > 0
-        rows, columns, units = held.row[bought], held.col[bought], held.data[bought]
+        Prices, budgets and spends are in market credits; where the market has pools, the teams'
+        columns that end in ``_own`` are in credits of their own pools. ``units`` are all that a
+        team holds; what of it is ``guaranteed`` was free.
+        """
+        market = self.market
         low, high = self.price_intervals.T
         return {
-            "prices": pd.DataFrame(
-                {
-                    "resource": list(market.goods),
-                    "price": self.prices,
-                    "low": low,
-                    "high": high,
-                    "supply": market.supplies,
-                    "idle": self.idle,
-                }
-            ),
-            "allocation": pd.DataFrame(
-                {
-                    "team": [market.buyers[i] for i in rows],
-                    "resource": [market.goods[j] for j in columns],
-                    "units": units,
-                    "spend": units * self.prices[columns],
-                }
-            ),
-            "teams": pd.DataFrame(
-                {
-                    "team": list(market.buyers),
-                    "budget": market.budgets,
-                    "spend": self.spend,
-                    "unspent": self.unspent,
-                    "utility": self.utilities,
-                    "best": self.best,
-                }
-            ),
+            "prices": {
+                "resource": market.goods,
+                "price": self.prices,
+                "low": low,
+                "high": high,
+                "supply": market.supplies,
+                "idle": self.idle,
+            },
+            "allocation": self._holdings(),
+            "teams": self._teams(),
         }
 
+    def _holdings(self) -> dict[str, Sequence[Any] | Array]:
+        market, bought = self.market, sp.csr_array(self.allocation)
+        free = market.guarantees
+        held = bought if free is None else sp.csr_array(bought + free)
+        teams, goods, units = pairs(held)
+        columns: dict[str, Sequence[Any] | Array] = {
+            "team": [market.buyers[i] for i in teams],
+            "resource": [market.goods[j] for j in goods],
+            "units": units,
+            "spend": entries(bought, teams, goods) * np.nan_to_num(self.prices)[goods],
+        }
+        return columns if free is None else columns | {"guaranteed": entries(free, teams, goods)}
 
-def clear(
-    market: Market,
-    method: Method | None = None,
-    *,
-    tolerance: float = 1e-8,
-    near: ArrayLike | Allocation | None = None,
-) -> Equilibrium:
-    """Find an equilibrium of a market, and return it only if it certifies.
+    def _teams(self) -> dict[str, Sequence[Any] | Array]:
+        market = self.market
+        credit = {"budget": market.budgets, "spend": self.spend, "unspent": self.unspent}
+        columns: dict[str, Sequence[Any] | Array] = {
+            "team": market.buyers,
+            **credit,
+            "utility": self.utilities,
+            "best": self.best,
+        }
+        if market.has_pools:
+            columns |= {
+                f"{name}_own": amount / market.credit_rate for name, amount in credit.items()
+            }
+        return columns
 
-    Parameters
-    ----------
-    market
-        Who has how many credits, what there is, what it is worth to whom.
-    method
-        Default: :class:`qmopt.EisenbergGale`. Any object with ``solve(market) -> Outcome`` will do.
-    tolerance
-        Largest residual of the certificate that is accepted.
-    near
-        Shape (n, m), units: an allocation that runs. Where several allocations go with the same
-        prices, the one that moves the fewest chips away from it is returned; without it, ties are
-        shared pro rata.
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return :meth:`columns` as DataFrames: ``prices``, ``allocation`` and ``teams``."""
+        import pandas as pd
 
-    Returns
-    -------
-    Equilibrium
-        Certified at the tolerance.
-
-    Raises
-    ------
-    NotCertified
-        If the answer that was found does not hold; it carries outcome and certificate.
-    MarketError
-        If the market asks for what the method does not cover.
-    SolverNotInstalled, SolverFailed
-        If there is no solver, or no point.
-
-    Examples
-    --------
-    Four chips of one kind and two teams, one with three times the credits of the other:
-
-    >>> from qmopt import Linear, Market
-    >>> found = clear(Market(budgets=[30, 10], supplies=[4], utility=Linear([[1], [5]])))
-    >>> found.prices.tolist(), found.allocation.tolist()
-    ([10.0], [[3.0], [1.0]])
-    """
-    method = EisenbergGale() if method is None else method
-    if not isinstance(method, Method):
-        raise MarketError(f"method: an object with solve(market) expected, got {method!r}")
-    near = None if near is None else per_pair(market, near)
-    begun = time.perf_counter()
-    outcome = method.solve(market)
-    solved = time.perf_counter()
-    prices = per_good(market, outcome.prices)
-    allocation = per_pair(market, outcome.allocation)
-    certificate = measure(market, prices, allocation, tolerance)
-    notes = [*outcome.notes, *certificate.notes]
-    if certificate.certified() and isinstance(market.utility, Linear):
-        allocation, certificate, more = _settle_ties(market, prices, allocation, certificate, near)
-        notes += more
-    if not certificate.certified():
-        raise NotCertified(_why(certificate, outcome, method), outcome, certificate)
-    stats = dict(outcome.stats)
-    stats["seconds"] = {
-        **cast(dict[str, float], stats.get("seconds", {"solve": solved - begun})),
-        "certify": time.perf_counter() - solved,
-    }
-    stats["peak_mib"] = _peak_mib()
-    return Equilibrium(
-        market, method, outcome, prices, allocation, certificate, stats, tuple(notes)
-    )
-
-
-def _settle_ties(
-    market: Market,
-    prices: Array,
-    allocation: Allocation,
-    certificate: Certificate,
-    near: Allocation | None,
-) -> tuple[Allocation, Certificate, list[str]]:
-    """Choose among the allocations that go with the same prices: nearest, or pro rata."""
-    point = Point(market, prices, allocation)
-    graph = tight_graph(market, np.nan_to_num(prices), max(LAST_BITS, 10 * certificate.worst))
-    flow = graph.flow(point.allocation, point.left_over, point.enjoyed.kept)
-    if not graph.loose(flow).any():
-        return allocation, certificate, []
-    chosen = pro_rata(graph, flow) if near is None else balance(graph, closest_flow(graph, near))
-    settled: Any = graph.allocation(chosen)
-    measured = measure(market, prices, settled, certificate.tolerance)
-    if not measured.certified():
-        return allocation, certificate, ["ties stand as the method left them"]
-    rule = "shared pro rata" if near is None else "as near to the running allocation as can be"
-    settled = settled if market.utility.sparse else settled.toarray()
-    return settled, measured, [f"several allocations go with these prices; ties are {rule}"]
-
-
-def _why(certificate: Certificate, outcome: Outcome, method: Method) -> str:
-    """Say which residual failed, by how much, and what to try."""
-    sizes = {name: abs(size) for name, size in certificate.residuals.items() if size is not None}
-    name = max(sizes, key=lambda key: sizes[key])
-    notes = f" ({'; '.join(outcome.notes)})" if outcome.notes else ""
-    return (
-        f"not an equilibrium at tolerance {certificate.tolerance:g}: {name} is {sizes[name]:.2g}, "
-        f"found by {method!r}, which calls it {outcome.status!r}{notes}. "
-        "The point and its certificate are on this exception; try a larger tolerance, a longer "
-        "time limit or another solver"
-    )
-
-
-def _peak_mib() -> float | None:
-    """Peak memory of this process so far, MiB; None where the system does not tell."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+        return {name: pd.DataFrame(columns) for name, columns in self.columns().items()}

@@ -79,7 +79,7 @@ def write(found: Equilibrium, folder: str | Path) -> list[Path]:
     market, document = found.market, results.to_json(found)
     priced = [(g, p) for g, p in document["prices"].items() if not np.isnan(p)]
     held = [(row["team"], row["resource"], row["units"]) for row in document["allocation"]]
-    teams = results.team_rows(found)
+    teams = results.rows(found.columns()["teams"])
     head = [*teams[0], "excluded"]
     told = [[*row.values(), market.excluded_buyers.get(row["team"], "")] for row in teams]
     texts = (

@@ -176,6 +176,11 @@ class Market:
         """Number of goods."""
         return self.shape[1]
 
+    @property
+    def has_pools(self) -> bool:
+        """Whether buyers count in currencies of their pools."""
+        return self.tables is not None and len(self.tables["pools"]) > 0
+
     def take(self, buyers: NDArray[np.int64], goods: NDArray[np.int64]) -> Market:
         """Restrict to some buyers and goods, in the order given; tables are left behind."""
         return Market(

@@ -13,10 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from qmopt.utilities.linear import entries, pairs
-from qmopt.utilities.protocol import Allocation, Array
+from qmopt.utilities.protocol import Array
 
 if TYPE_CHECKING:
     from qmopt.certificate import Certificate
@@ -41,7 +39,8 @@ def to_json(found: Equilibrium) -> dict[str, Any]:
     dict
         Text, numbers, lists and dicts only; :func:`dumps` makes strict JSON of it.
     """
-    market = found.market
+    market, columns = found.market, found.columns()
+    teams, held = rows(columns["teams"]), rows(columns["allocation"])
     return {
         "schema": SCHEMA,
         "status": found.status,
@@ -53,8 +52,11 @@ def to_json(found: Equilibrium) -> dict[str, Any]:
             good: None if np.isnan(bounds).all() else bounds.tolist()
             for good, bounds in zip(market.goods, found.price_intervals, strict=True)
         },
-        "allocation": holdings(market, found.prices, found.allocation),
-        "teams": {row.pop("team"): row for row in team_rows(found)},
+        "allocation": [
+            {name: cell for name, cell in row.items() if name != "guaranteed" or cell}
+            for row in held
+        ],
+        "teams": {row.pop("team"): row for row in teams},
         "idle": dict(zip(market.goods, found.idle.tolist(), strict=True)),
         "certificate": measured(found.certificate),
         "unique": dataclasses.asdict(found.unique),
@@ -62,6 +64,18 @@ def to_json(found: Equilibrium) -> dict[str, Any]:
         "stats": dict(found.stats),
         "notes": list(found.notes),
     }
+
+
+def rows(columns: Mapping[str, Sequence[Any] | Array]) -> list[dict[str, Any]]:
+    """Return a table of columns as a list of rows.
+
+    Examples
+    --------
+    >>> rows({"team": ["a", "b"], "spend": np.array([1.5, 2.0])})
+    [{'team': 'a', 'spend': 1.5}, {'team': 'b', 'spend': 2.0}]
+    """
+    cells = [c.tolist() if isinstance(c, np.ndarray) else c for c in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
 def about(market: Market) -> dict[str, Any]:
@@ -128,52 +142,6 @@ def described(thing: Any) -> dict[str, Any]:
             value = getattr(thing, field.name)
             settings[field.name] = described(value) if dataclasses.is_dataclass(value) else value
     return {"name": type(thing).__name__, "settings": settings}
-
-
-def holdings(market: Market, prices: Array, allocation: Allocation) -> list[dict[str, Any]]:
-    """Return one row per team and resource held: units, what was paid, what was guaranteed.
-
-    ``units`` is everything that the team holds. A guarantee is part of it and free; such rows say
-    how much of them is ``guaranteed``.
-    """
-    bought = sp.csr_array(allocation)
-    free = sp.csr_array(market.shape) if market.guarantees is None else market.guarantees
-    teams, goods, units = pairs(sp.csr_array(bought + free))
-    spend = entries(bought, teams, goods) * np.nan_to_num(prices)[goods]
-    guaranteed = entries(free, teams, goods)
-    columns = (a.tolist() for a in (teams, goods, units, spend, guaranteed))
-    rows = []
-    for i, j, held, paid, gift in zip(*columns, strict=True):
-        row = {"team": market.buyers[i], "resource": market.goods[j], "units": held, "spend": paid}
-        rows.append(row | {"guaranteed": gift} if gift else row)
-    return rows
-
-
-def team_rows(found: Equilibrium) -> list[dict[str, Any]]:
-    """Return one row per team: budget, spend, unspent (market credits), utility, best.
-
-    Where the market has pools, ``*_own`` beside them are in the team's own credits.
-    """
-    market = found.market
-    columns: dict[str, Sequence[Any]] = {
-        "team": market.buyers,
-        "budget": market.budgets.tolist(),
-        "spend": found.spend.tolist(),
-        "unspent": found.unspent.tolist(),
-        "utility": found.utilities.tolist(),
-        "best": found.best.tolist(),
-    }
-    if has_pools(market):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            for name in ("budget", "spend", "unspent"):
-                own = np.asarray(columns[name]) / market.credit_rate
-                columns[f"{name}_own"] = own.tolist()
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def has_pools(market: Market) -> bool:
-    """Whether teams count in currencies of their pools."""
-    return market.tables is not None and len(market.tables["pools"]) > 0
 
 
 def plain(value: Any) -> Any:

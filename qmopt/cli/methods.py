@@ -11,22 +11,37 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from qmopt.market import Market
     from qmopt.methods import Method
 
 #: Methods by name; anything else is ``package.module:Class``.
-METHODS = {"eisenberg-gale": "qmopt.methods.eisenberg_gale:EisenbergGale"}
+METHODS = {
+    "eisenberg-gale": "qmopt.methods.eisenberg_gale:EisenbergGale",
+    "pivoting": "qmopt.methods.pivoting:Pivoting",
+}
 #: Solvers by name; anything else is the name of one that CVXPY has installed.
 SOLVERS = {"clarabel": "qmopt.solvers:Clarabel", "scs": "qmopt.solvers:Scs"}
 
 
-def find_method(name: str, solver: str | None, time_limit: float | None) -> Method:
+def find_method(
+    name: str | None, solver: str | None, time_limit: float | None, market: Market
+) -> Method:
     """Return the method of that name, with the solver and time limit asked for.
+
+    Without a name it is the one that suits the market, or, for a solver, ``eisenberg-gale``.
 
     Raises
     ------
     typer.BadParameter
         If there is no such method, or if it does not take a solver or a time limit.
     """
+    if name is None and solver is None:
+        from qmopt.methods.choose import choose
+
+        chosen = choose(market)
+        who = f"method {type(chosen).__name__}"
+        return chosen if time_limit is None else _with(chosen, "time_limit", time_limit, who)
+    name = name or "eisenberg-gale"
     if name not in METHODS and ":" not in name:
         known = ", ".join(METHODS)
         raise typer.BadParameter(
@@ -39,11 +54,6 @@ def find_method(name: str, solver: str | None, time_limit: float | None) -> Meth
     if solver is not None:
         method = _with(method, "solver", _solver(solver), f"method {name!r}")
     if time_limit is not None:
-        if solver is not None and solver.lower() not in SOLVERS:
-            raise typer.BadParameter(
-                f"a time limit reaches {' and '.join(SOLVERS)} only; {solver} has an option of its "
-                "own for it, to be given from Python"
-            )
         method = _with(method, "time_limit", time_limit, f"method {name!r}")
     return method
 

@@ -11,7 +11,6 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from qmopt import results
 from qmopt.certificate import MEANING
 from qmopt.cli.figures import column, small
 from qmopt.cli.terminal import console, printable
@@ -93,18 +92,15 @@ def _wide(found: Equilibrium) -> NDArray[np.bool_]:
 
 
 def _allocation(found: Equilibrium) -> Titled:
-    rows = results.holdings(found.market, found.prices, found.allocation)
-    names = {key: [row[key] for row in rows] for key in ("team", "resource")}
-    columns = {key: [row[key] for row in rows] for key in ("units", "spend")}
-    if found.market.guarantees is not None:
-        columns["guaranteed"] = [row.get("guaranteed", 0.0) for row in rows]
+    held = found.columns()["allocation"]
+    names = {key: [str(name) for name in held[key]] for key in ("team", "resource")}
+    columns = {key: list(held[key]) for key in held if key not in names}
     title = f"Allocation (units in chips, spend in credits per {_per(found.market)})"
     return title, _filled(names, columns)
 
 
 def _teams(found: Equilibrium) -> Titled:
-    rows = results.team_rows(found)
-    columns = {key: [row[key] for row in rows] for key in rows[0] if key != "team"}
+    columns = {key: list(c) for key, c in found.columns()["teams"].items() if key != "team"}
     for unspent in [key for key in columns if key.startswith("unspent")]:
         budget = columns[unspent.replace("unspent", "budget")]
         columns[unspent] = _settled(np.asarray(columns[unspent]), np.asarray(budget))

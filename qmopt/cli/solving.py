@@ -56,11 +56,13 @@ def clear(
         ),
     ] = None,
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="NAME", help="`eisenberg-gale`, or `package.module:Class` of your own."
+            metavar="NAME",
+            help="`pivoting`, `eisenberg-gale`, or `package.module:Class` of your own. "
+            "Default: what suits the market.",
         ),
-    ] = "eisenberg-gale",
+    ] = None,
     solver: Annotated[
         str | None,
         typer.Option(
@@ -86,14 +88,14 @@ def clear(
     csv = _csv_options(delimiter, decimal, thousands)
     with working(as_json):
         from qmopt import files, results
-        from qmopt.equilibrium import clear as clear_market
+        from qmopt.clearing import clear as clear_market
         from qmopt.point_tables import allocation_from
         from qmopt.reading import read_market
 
         if out is not None:
             files.refuse_foreign(out)
-        chosen = find_method(method, solver, time_limit)
         market = read_market(path, **csv)
+        chosen = find_method(method, solver, time_limit, market)
         # a team may hold less now than it is guaranteed from now on: then it has bought nothing
         table = _one(near, "allocation", csv) if near else None
         running = None if table is None else allocation_from(market, table).maximum(0)
@@ -141,7 +143,7 @@ def certify(
     csv = _csv_options(delimiter, decimal, thousands)
     with working(as_json):
         from qmopt import results
-        from qmopt.certify import certify as measure
+        from qmopt.judging import certify as measure
         from qmopt.point_tables import allocation_from, prices_from
         from qmopt.reading import read_market
 

@@ -1,6 +1,16 @@
 """Methods: each an object with its settings and one verb, ``solve(market) -> Outcome``."""
 
+from qmopt.methods.choose import choose
 from qmopt.methods.eisenberg_gale import EisenbergGale, EisenbergGaleModel, eisenberg_gale
 from qmopt.methods.outcome import Method, Outcome
+from qmopt.methods.pivoting import Pivoting
 
-__all__ = ["EisenbergGale", "EisenbergGaleModel", "Method", "Outcome", "eisenberg_gale"]
+__all__ = [
+    "EisenbergGale",
+    "EisenbergGaleModel",
+    "Method",
+    "Outcome",
+    "Pivoting",
+    "choose",
+    "eisenberg_gale",
+]

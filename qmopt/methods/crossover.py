@@ -225,7 +225,10 @@ class _Pivoting:
             reach = np.where(falls, now / (now - target), np.inf)
         length = np.ones(tree.max(initial=0) + 1)
         np.minimum.at(length, tree, reach)
-        self.flow[kept] = np.maximum(now + length[tree] * (target - now), 0)
+        # all the way means just there: now + (target - now) would lose a small target to rounding
+        part = length[tree]
+        moved = np.where(part == 1, target, now + part * (target - now))
+        self.flow[kept] = np.maximum(moved, 0)
         blocked: list[int] = []
         for t in np.unique(tree[falls]).tolist():
             k = int(np.argmin(np.where(tree == t, reach, np.inf)))

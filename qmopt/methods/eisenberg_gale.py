@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import scipy.sparse as sp
 
-from qmopt.errors import MarketError, SolverFailed
+from qmopt.errors import SolverFailed
 from qmopt.market import Market
 from qmopt.methods.crossover import crossover
-from qmopt.methods.outcome import Outcome, restore, trading
+from qmopt.methods.outcome import Outcome, refuse_caps, restore, trading
 from qmopt.solvers import Clarabel, Solver
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Allocation, Array
@@ -70,12 +70,7 @@ class EisenbergGaleModel:
     def __init__(self, market: Market) -> None:
         import cvxpy as cp
 
-        if (market.utility_caps < np.inf).any():
-            capped = market.buyers[int(np.argmax(market.utility_caps < np.inf))]
-            raise MarketError(
-                f"buyer {capped}: utility caps are read and measured, "
-                "but no method of this version solves them"
-            )
+        refuse_caps(market)
         self.market = market
         inner = self._inner = trading(market)
         n, m = inner.shape

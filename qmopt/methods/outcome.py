@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
+from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.utilities.pairs import pairs
 from qmopt.utilities.protocol import Allocation, Array
@@ -71,3 +72,13 @@ def restore(market: Market, prices: Array, allocation: Allocation) -> tuple[Arra
     rows, columns = np.flatnonzero(market.active)[rows], np.flatnonzero(market.sold)[columns]
     whole = sp.csr_array((units, (rows, columns)), shape=market.shape)
     return all_prices, (whole if market.utility.sparse else whole.toarray())
+
+
+def refuse_caps(market: Market) -> None:
+    """Raise a MarketError that names the first capped buyer, if there is one."""
+    capped = np.flatnonzero(market.utility_caps < np.inf)
+    if capped.size:
+        raise MarketError(
+            f"buyer {market.buyers[capped[0]]}: utility caps are read and measured, "
+            "but no method of this version solves them"
+        )

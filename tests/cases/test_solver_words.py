@@ -90,7 +90,7 @@ def test_the_crossover_finds_its_way_and_is_measured_too(name, monkeypatch):
     """From a bad point, or from none, the answer counts by its own certificate."""
     word, off_units, off_prices, _ = REPORTS[name]
     plays(monkeypatch, word, off_units, off_prices)
-    found = qm.clear(market(), tolerance=TOLERANCE)
+    found = qm.clear(market(), qm.EisenbergGale(), tolerance=TOLERANCE)
     np.testing.assert_allclose(found.prices, PRICES, rtol=1e-12)
     if off_units is None or off_prices is None:
         assert any("crossover started from shares" in note for note in found.notes)

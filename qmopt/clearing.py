@@ -1,0 +1,141 @@
+"""Clear a market: find an answer, measure it, and return it only if it holds."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from qmopt.certificate import Certificate, measure
+from qmopt.equilibrium import Equilibrium
+from qmopt.errors import MarketError, NotCertified
+from qmopt.intervals import LAST_BITS
+from qmopt.market import Market
+from qmopt.methods.choose import choose
+from qmopt.methods.outcome import Method, Outcome
+from qmopt.point import Point, per_good, per_pair
+from qmopt.support import balance, closest_flow, pro_rata
+from qmopt.tight import tight_graph
+from qmopt.utilities.linear import Linear
+from qmopt.utilities.protocol import Allocation, Array
+
+
+def clear(
+    market: Market,
+    method: Method | None = None,
+    *,
+    tolerance: float = 1e-8,
+    near: ArrayLike | Allocation | None = None,
+) -> Equilibrium:
+    """Find an equilibrium of a market, and return it only if it certifies.
+
+    Parameters
+    ----------
+    market
+        Who has how many credits, what there is, what it is worth to whom.
+    method
+        Any object with ``solve(market) -> Outcome``. Default: :class:`qmopt.Pivoting` for small
+        markets, :class:`qmopt.EisenbergGale` for others.
+    tolerance
+        Largest residual of the certificate that is accepted.
+    near
+        Shape (n, m), units: an allocation that runs. Where several allocations go with the same
+        prices, the one that moves the fewest chips away from it is returned; without it, ties are
+        shared pro rata.
+
+    Returns
+    -------
+    Equilibrium
+        Certified at the tolerance.
+
+    Raises
+    ------
+    NotCertified
+        If the answer that was found does not hold; it carries outcome and certificate.
+    MarketError
+        If the market asks for what the method does not cover.
+    SolverNotInstalled, SolverFailed
+        If there is no solver, or no point.
+
+    Examples
+    --------
+    Four chips of one kind and two teams, one with three times the credits of the other:
+
+    >>> from qmopt import Linear, Market
+    >>> found = clear(Market(budgets=[30, 10], supplies=[4], utility=Linear([[1], [5]])))
+    >>> found.prices.tolist(), found.allocation.tolist()
+    ([10.0], [[3.0], [1.0]])
+    """
+    method = choose(market) if method is None else method
+    if not isinstance(method, Method):
+        raise MarketError(f"method: an object with solve(market) expected, got {method!r}")
+    near = None if near is None else per_pair(market, near)
+    begun = time.perf_counter()
+    outcome = method.solve(market)
+    solved = time.perf_counter()
+    prices = per_good(market, outcome.prices)
+    allocation = per_pair(market, outcome.allocation)
+    certificate = measure(market, prices, allocation, tolerance)
+    notes = [*outcome.notes, *certificate.notes]
+    if certificate.certified() and isinstance(market.utility, Linear):
+        allocation, certificate, more = _settle_ties(market, prices, allocation, certificate, near)
+        notes += more
+    if not certificate.certified():
+        raise NotCertified(_why(certificate, outcome, method), outcome, certificate)
+    stats = dict(outcome.stats)
+    stats["seconds"] = {
+        **cast(dict[str, float], stats.get("seconds", {"solve": solved - begun})),
+        "certify": time.perf_counter() - solved,
+    }
+    stats["peak_mib"] = _peak_mib()
+    return Equilibrium(
+        market, method, outcome, prices, allocation, certificate, stats, tuple(notes)
+    )
+
+
+def _settle_ties(
+    market: Market,
+    prices: Array,
+    allocation: Allocation,
+    certificate: Certificate,
+    near: Allocation | None,
+) -> tuple[Allocation, Certificate, list[str]]:
+    """Choose among the allocations that go with the same prices: nearest, or pro rata."""
+    point = Point(market, prices, allocation)
+    graph = tight_graph(market, np.nan_to_num(prices), max(LAST_BITS, 10 * certificate.worst))
+    flow = graph.flow(point.allocation, point.left_over, point.enjoyed.kept)
+    if not graph.loose(flow).any():
+        return allocation, certificate, []
+    chosen = pro_rata(graph, flow) if near is None else balance(graph, closest_flow(graph, near))
+    settled: Any = graph.allocation(chosen)
+    measured = measure(market, prices, settled, certificate.tolerance)
+    if not measured.certified():
+        return allocation, certificate, ["ties stand as the method left them"]
+    rule = "shared pro rata" if near is None else "as near to the running allocation as can be"
+    settled = settled if market.utility.sparse else settled.toarray()
+    return settled, measured, [f"several allocations go with these prices; ties are {rule}"]
+
+
+def _why(certificate: Certificate, outcome: Outcome, method: Method) -> str:
+    """Say which residual failed, by how much, and what to try."""
+    sizes = {name: abs(size) for name, size in certificate.residuals.items() if size is not None}
+    name = max(sizes, key=lambda key: sizes[key])
+    notes = f" ({'; '.join(outcome.notes)})" if outcome.notes else ""
+    return (
+        f"not an equilibrium at tolerance {certificate.tolerance:g}: {name} is {sizes[name]:.2g}, "
+        f"found by {method!r}, which calls it {outcome.status!r}{notes}; "
+        "a larger tolerance, a longer time limit or another solver may do"
+    )
+
+
+def _peak_mib() -> float | None:
+    """Peak memory of this process so far, MiB; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
