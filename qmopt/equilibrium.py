@@ -11,9 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from qmopt.certificate import Certificate
+from qmopt.figures import small
 from qmopt.intervals import Unique, price_intervals, uniqueness
 from qmopt.market import Market
 from qmopt.methods.outcome import Method, Outcome
+from qmopt.notebook import page
 from qmopt.point import Point
 from qmopt.utilities.pairs import entries, pairs
 from qmopt.utilities.protocol import Allocation, Array
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Equilibrium:
     """Prices and an allocation of a market, with their certificate.
 
@@ -64,6 +66,23 @@ class Equilibrium:
 
     #: ``certified``: what is less is labelled otherwise.
     status: str = "certified"
+
+    def __repr__(self) -> str:
+        n, m = self.market.shape
+        worst = small(self.certificate.worst)
+        return f"Equilibrium({n} buyers, {m} goods, {self.status}, worst residual {worst})"
+
+    def _repr_html_(self) -> str:
+        market = self.market
+        captions = {
+            "prices": f"Prices, credits per chip and {market.period.removeprefix('1 ')}",
+            "allocation": "Allocation, chips and credits",
+            "teams": "Teams, credits, and utility in each team's own unit",
+        }
+        shown = {captions[name]: columns for name, columns in self.columns().items()}
+        left_out = [f"excluded: {name}: {reason}" for name, reason in self.excluded.items()]
+        headline = f"{market.title or 'Market'}: {self!r}"
+        return page(headline, shown, [*left_out, *self.notes])
 
     @cached_property
     def _point(self) -> Point:

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from qmopt.certificate import MEANING
-from qmopt.cli.figures import column, small
 from qmopt.cli.terminal import console, printable
+from qmopt.figures import column, small
 
 if TYPE_CHECKING:
     from qmopt.certificate import Certificate

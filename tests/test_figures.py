@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmopt.cli.figures import column, small
+from qmopt.figures import column, small
 
 numbers = st.floats(0, 1e12, allow_subnormal=False)
 
