@@ -56,9 +56,12 @@ def unit_cost(utility: Utility, prices: Array, keep_values: Array) -> Array:
 
 
 def best_value(cost: Array, budgets: Array, caps: Array) -> Array:
-    """Best whole utility that the budget affords at a unit cost; ``inf`` where it is free."""
-    with np.errstate(divide="ignore"):
-        return np.minimum(caps, budgets / cost)
+    """Best whole utility that the budget affords at a unit cost; ``inf`` where it is free.
+
+    A buyer without credits has 0, even of what is free: it takes no part.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.minimum(caps, np.where(budgets > 0, budgets / cost, 0.0))
 
 
 def conjugate(cost: Array, budgets: Array, caps: Array) -> Array:
