@@ -70,6 +70,9 @@ def other_tolerances(definition):
     gap = NEARLY.expected["gap"]  # .336
     compare({"worst": found.worst, "thrift": found.thrift}, {"worst": gap, "thrift": 0})
     assert found.tolerance == 1e-8
+    # the capped team alone counts: .001 below the cap, twice the cost
+    np.testing.assert_allclose(found.satiation, [0.001])
+    np.testing.assert_allclose(found.excess, [1])
     assert not found.certified(1e-4)
     assert not found.certified(0.9)  # thrift is 1 there
     assert found.certified(1.0)
@@ -134,7 +137,14 @@ def broken_numbers(definition):
             assert found.worst == inf
             assert not any(np.isnan(value) for value in found.residuals.values())
             assert not found.certified(0.5)
+    # prices so large that sums overflow
+    market = qm.Market([6, 24], [4, 4], qm.Linear(PAIR[0]))
+    for prices in ([1e308, 1e308], [inf, 1], [1e308, 0]):
+        found = definition.certificate.measure(market, prices, units)
+        assert found.worst == inf
+        assert not any(np.isnan(value) for value in found.residuals.values())
     # where the price is missing, the good is as free as can be
+    market = qm.Market([6, 24], [1, 1], qm.Linear(PAIR[0]))
     found = definition.certificate.measure(market, [nan, 20], units)
     compare(
         found.residuals,
@@ -203,15 +213,30 @@ def kept_credits_and_caps(definition):
     linear = qm.Linear([[4, 2], [4, 2], [0, 0], [0, 0]])
     cost = keep.unit_cost(linear, array([2.0, 3.0]), array([0, 4, 0, 0.5]))
     assert cost.tolist() == [0.5, 0.25, inf, 2]
-    budgets, caps = array([3.0, 3, 3, 3]), array([inf, 5, 6, 7])
-    cost = array([0.5, 0.5, 0.5, 0])
-    assert keep.best_value(cost, budgets, caps).tolist() == [6, 5, 6, 7]
-    assert keep.best_value(array([0.0]), array([3.0]), array([inf])).tolist() == [inf]
+    budgets, caps = np.full(7, 3.0), array([inf, 5, 6, 7, 7, inf, 1])
+    cost = array([0.5, 0.5, 0.5, 0.5, 0, 0, 0.5])
+    assert keep.best_value(cost, budgets, caps).tolist() == [6, 5, 6, 6, 7, inf, 1]
+    none = keep.best_value(array([0, 0.5, 0.5]), np.zeros(3), array([inf, inf, 5]))
+    assert none.tolist() == [0, 0, 0]
+    free = 3 * log(6) - 3
     np.testing.assert_allclose(
         keep.conjugate(cost, budgets, caps),
-        [3 * log(6) - 3, 3 * log(5) - 2.5, 3 * log(6) - 3, 3 * log(7)],
+        [free, 3 * log(5) - 2.5, free, free, 3 * log(7), inf, -0.5],
         rtol=1e-15,
     )
+
+
+def numbers_on_pairs(definition):
+    matrix = np.array([[0, 2, 0], [3, 0, 4.0]])
+    for store in STORES.values():
+        found = [part.tolist() for part in definition.pairs.pairs(store(matrix))]
+        assert found == [[0, 1, 1], [1, 0, 2], [2, 3, 4]]
+        rows, columns = np.array([1, 0, 1]), np.array([2, 0, 0])
+        assert definition.pairs.entries(store(matrix), rows, columns).tolist() == [4, 0, 3]
+        none = np.zeros(0, dtype=int)
+        assert definition.pairs.entries(store(matrix), none, none).shape == (0,)
+    total = definition.pairs.total_by(np.array([2, 0, 2]), np.array([1, 2, 4.0]), 4)
+    assert total.tolist() == [2, 0, 5, 0]
 
 
 CHECKS = {
@@ -230,6 +255,7 @@ CHECKS = {
             bad_arguments,
             the_object,
             kept_credits_and_caps,
+            numbers_on_pairs,
             random_points,
         )
     },

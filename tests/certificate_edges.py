@@ -163,6 +163,10 @@ FREE_AND_EMPTY = [
         [[0.6, 0, -1e-9], [0.4, 1, 0]],
         {"negative": inf},
     ),
+    # they bring nothing either: team 1 has 1 of 6/5, and a tenth of good 1 idles
+    point("empty: units of it, not enough of the rest", *EMPTY, [10, 20, nan],
+          [[0.5, 0, 1], [0.4, 1, 0]],
+          {"regret": 1 / 6, "overallocated": inf, "idle": 0.1, "gap": inf}),
     # here having nothing means keeping 3 credits, at no loss: both chips idle, 2 of 2 credits
     point(
         "empty: units of it, beside a keeper",
@@ -210,6 +214,8 @@ BELOW_ZERO = [
           {"negative": 5, "overspend": 2 / 3, "regret": 1, "overallocated": 0.5, "gap": inf}),
     # -p s = 2 of 10 credits; nobody holds it
     point("a negative price", *BELOW, [10, -1], [[0.9, 0], [0.1, 0]], {"negative": 0.2}),
+    point("a negative price beside an empty good", [[1, 0, 1]], [10], [1, 2, 0], [10, -1, nan],
+          [[1, 0, 0]], {"negative": 0.2}),
     # team 2 is paid 2 credits for taking it, of 1
     point("paid to take it", *BELOW, [10, -1], [[0.9, 0], [0.1, 2]], {"negative": 2}),
     # the other way about: negative units at a negative price cost something; -x/s = .15 < .2
@@ -245,6 +251,10 @@ SATISFIED = [
     crumbs(1.5e-14, inf),
     crumbs(1e-14, inf),  # not below 1e-14 of all credits
     crumbs(0.9e-14, 0),
+    # of all credits, not one team's: 3 and 5 here
+    *[point(f"thrift: pays {price} of 8", [[1, 1], [1, 0]], [3, 5], [2, 1], [0, price],
+            [[0, 1], [1, 0]], {"thrift": thrift, "gap": 1}, utility_caps=[1, 1])
+      for price, thrift in ((7e-14, 0), (9e-14, inf))],
 ]  # fmt: skip
 
 EDGES = [*KEPT, *ROUNDING, *RESERVES, *FREE_AND_EMPTY, *OUTSIDERS, *BELOW_ZERO, *SATISFIED]
