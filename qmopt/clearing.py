@@ -17,9 +17,11 @@ from qmopt.market import Market
 from qmopt.methods.choose import choose
 from qmopt.methods.outcome import Method, Outcome
 from qmopt.point import Point, per_good, per_pair
+from qmopt.solvers import Solver
 from qmopt.support import balance, closest_flow, pro_rata
 from qmopt.tight import tight_graph
 from qmopt.utilities.linear import Linear
+from qmopt.utilities.pairs import pairs
 from qmopt.utilities.protocol import Allocation, Array
 
 
@@ -70,9 +72,12 @@ def clear(
     ([10.0], [[3.0], [1.0]])
     """
     method = choose(market) if method is None else method
-    if not isinstance(method, Method):
-        raise MarketError(f"method: an object with solve(market) expected, got {method!r}")
-    near = None if near is None else per_pair(market, near)
+    if isinstance(method, type | Solver) or not isinstance(method, Method):
+        raise MarketError(
+            "method: an object with solve(market) expected, such as EisenbergGale(solver=...), "
+            f"got {method!r}"
+        )
+    near = None if near is None else _running(market, near)
     begun = time.perf_counter()
     outcome = method.solve(market)
     solved = time.perf_counter()
@@ -94,6 +99,19 @@ def clear(
     return Equilibrium(
         market, method, outcome, prices, allocation, certificate, stats, tuple(notes)
     )
+
+
+def _running(market: Market, near: ArrayLike | Allocation) -> Allocation:
+    """Check a running allocation: the shape of the market, finite, nothing negative."""
+    running = per_pair(market, near)
+    teams, goods, units = pairs(running)
+    bad = np.flatnonzero(~((units > 0) & (units < np.inf)))
+    if bad.size:
+        team, good = market.buyers[teams[bad[0]]], market.goods[goods[bad[0]]]
+        raise MarketError(
+            f"near: {units[bad[0]]} units of {good} for {team} are not a finite, nonnegative number"
+        )
+    return running
 
 
 def _settle_ties(

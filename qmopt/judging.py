@@ -62,5 +62,6 @@ def certify(
     if not isinstance(market.utility, Linear):
         raise MarketError("prices alone can be judged for linear utilities; give the allocation")
     usable = np.nan_to_num(per_good(market, prices), posinf=0.0, neginf=0.0)
-    support = supporting_allocation(market, usable, max(tolerance, 1e-12))
+    with np.errstate(all="ignore"):  # as the measuring: what overflows counts as infinite
+        support = supporting_allocation(market, usable, max(tolerance, 1e-12))
     return measure(market, prices, support, tolerance)

@@ -99,7 +99,7 @@ class Point:
 
 def per_good(market: Market, prices: ArrayLike) -> Array:
     """Check the shape (m,) of prices."""
-    array = np.asarray(prices, dtype=float)
+    array = _numbers("prices", prices)
     if array.shape != (market.m,):
         raise MarketError(f"prices: shape ({market.m},) expected, got {array.shape}")
     return array
@@ -112,7 +112,14 @@ def per_pair(market: Market, allocation: ArrayLike | Allocation) -> Allocation:
         matrix.sum_duplicates()
         array = cast(Allocation, matrix)
     else:
-        array = np.asarray(allocation, dtype=float)
+        array = _numbers("allocation", allocation)
     if array.shape != market.shape:
         raise MarketError(f"allocation: shape {market.shape} expected, got {array.shape}")
     return array
+
+
+def _numbers(what: str, given: Any) -> Array:
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise MarketError(f"{what}: numbers expected ({error})") from error

@@ -199,12 +199,15 @@ def linear_program(
     Returns
     -------
     x
-        Shape (k,), the solver's last point whatever it said of it, or None if it has none.
+        Shape (k,), the solver's last point whatever it said of it, or None if it has none, or if
+        the program is none: costs or coefficients that have overflowed.
     """
     from scipy.optimize import linprog
 
     if not len(cost):
         return np.zeros(0)
+    if not (np.isfinite(cost).all() and np.isfinite(rows.data).all()):
+        return None
     # as `<=` rows; highspy would do too, but prints a banner on standard output when constructed
     above, below = np.isfinite(upper), np.isfinite(lower)
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}

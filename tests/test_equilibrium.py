@@ -169,7 +169,9 @@ def test_a_tolerance_is_a_small_number(tolerance):
         qm.clear(TWO, tolerance=tolerance)
 
 
-@pytest.mark.parametrize("method", ["eisenberg_gale", 7, object()])
+@pytest.mark.parametrize(
+    "method", ["eisenberg_gale", 7, object(), qm.EisenbergGale, qm.Clarabel(), qm.Clarabel]
+)
 def test_a_method_is_an_object_that_solves(method):
     with pytest.raises(qm.MarketError, match=r"method: an object with solve\(market\) expected"):
         qm.clear(TWO, method)
@@ -188,6 +190,32 @@ def test_a_running_allocation_as_a_frame():
     market = qm.Market([3, 3], [2, 2], qm.Linear([[1, 1], [1, 1]]))
     running = pd.DataFrame([[2, 0], [0, 2]])
     np.testing.assert_allclose(qm.clear(market, near=running).allocation, running, atol=1e-9)
+
+
+@pytest.mark.parametrize("units", [np.nan, np.inf, -1.0])
+def test_a_running_allocation_holds_finite_units(units):
+    with pytest.raises(qm.MarketError, match=r"near: .* units of a100 for vision"):
+        qm.clear(TWO, near=[[8, units], [0, 16]])
+    with pytest.raises(qm.MarketError, match=r"near: .* units of a100 for vision"):
+        qm.clear(TWO, near=sp.csr_array([[8, units], [0, 16]]))
+
+
+@pytest.mark.parametrize("given", ["abc", [["a", "b"], ["c", "d"]], [[1, 2], [3]], {}])
+def test_what_is_not_numbers_is_refused(given):
+    with pytest.raises(qm.MarketError, match="allocation: numbers expected"):
+        qm.clear(TWO, near=given)
+    with pytest.raises(qm.MarketError, match="allocation: numbers expected"):
+        qm.certify(TWO, [7.5, 2.5], given)
+    with pytest.raises(qm.MarketError, match="prices: numbers expected"):
+        qm.certify(TWO, given)
+
+
+@pytest.mark.parametrize("price", [5e-324, 1e-310, 1e-200, 1e200, 1.7e308, np.nan, np.inf, -1, 0])
+def test_absurd_prices_alone_are_measured(price):
+    for prices in ([price, price], [price, 2.5], [7.5, price]):
+        certificate = qm.certify(TWO, prices)
+        assert not certificate.certified(1e-3)
+        assert not np.isnan(certificate.worst)
 
 
 @pytest.mark.parametrize("method", [None, qm.EisenbergGale(), qm.EisenbergGale(qm.Scs())])

@@ -66,6 +66,7 @@ def test_refusals(given, words):
     ("values", "words"),
     [
         ([1, 2, 3], r"values: shape \(buyers, goods\) expected, got \(3,\)"),
+        ([[1, 2], [3]], r"values: shape \(buyers, goods\) expected"),
         ([[True, False]], "values: numbers expected, got bool"),
         ([["4", "1"]], "values: numbers expected"),
         (np.array([[1, None]], dtype=object), "values: numbers expected, got object"),

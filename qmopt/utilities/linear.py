@@ -199,7 +199,10 @@ def _labels(index: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _dense(values: Any) -> Array:
-    array = np.asanyarray(values) if isinstance(values, np.memmap) else np.asarray(values)
+    try:
+        array = np.asanyarray(values) if isinstance(values, np.memmap) else np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise MarketError(f"values: shape (buyers, goods) expected ({error})") from error
     if array.dtype == bool or array.dtype.kind not in "iuf":
         raise MarketError(f"values: numbers expected, got {array.dtype}")
     if array.ndim != 2:
