@@ -70,7 +70,10 @@ def price_intervals(market: Market, prices: ArrayLike, allocation: ArrayLike | A
     point = Point(market, prices, allocation)
     bounds = np.full((market.m, 2), np.nan)
     if market.utility_caps.min() == np.inf and found.gap is not None:
-        if np.isfinite(found.gap):
+        if found.reserve > 0:  # only prices that meet the reserves bound the program's value
+            point = Point(market, np.fmax(prices, market.reserves), allocation)
+            found = measure(market, point.prices, allocation)
+        if found.gap is not None and np.isfinite(found.gap):
             bounds = _from_gap(market, point, found.gap)
     elif found.worst <= EXACT:
         bounds = _from_support(market, point)
@@ -113,7 +116,9 @@ def uniqueness(market: Market, prices: ArrayLike, allocation: ArrayLike | Alloca
         return Unique(None, True, None)
     low, high = price_intervals(market, prices, allocation)[market.sold].T
     single = bool((high - low <= EXACT * np.maximum(high, low)).all())
-    return Unique(single, True, alone if single else None)
+    # of what is free, a team may hold more than it wants
+    costs = bool((point.prices[market.sold] > 0).all())
+    return Unique(single, True, alone if single and costs else None)
 
 
 def _loose(market: Market, point: Point, tolerance: float, zero: float) -> bool:
@@ -202,7 +207,7 @@ def _from_support(market: Market, point: Point) -> Array:
             cost[j] = sign
             found = linear_program(cost, everything, lower, upper)
             if found is not None:
-                bounds[j, end] = max(found[j], 0.0) * scale[j]
+                bounds[j, end] = found[j] * scale[j] if found[j] > 0 else 0.0
     return bounds
 
 
