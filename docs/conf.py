@@ -64,10 +64,18 @@ def end_blocks_with_their_last_line(app: Sphinx, page: str, source: list[str]) -
     source[0] = re.sub(r"\n\n```$", "\n```", source[0], flags=re.MULTILINE)
 
 
+def show_no_constructor_of_a_protocol(
+    app: Sphinx, what: str, name: str, thing: object, *_: object
+) -> tuple[str, None] | None:
+    """Leave out the ``(*args, **kwargs)`` that every protocol class inherits."""
+    return ("", None) if getattr(thing, "_is_protocol", False) else None
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Show the pages as they are meant; docs/architecture.md has a block of layers."""
     from pygments.lexers.special import TextLexer
 
     app.add_lexer("layers", TextLexer)
+    app.connect("autodoc-process-signature", show_no_constructor_of_a_protocol)
     app.connect("source-read", end_blocks_with_their_last_line)
     return {"parallel_read_safe": True}

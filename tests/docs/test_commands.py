@@ -54,8 +54,16 @@ def test_commands_run(page, tmp_path, environment):
             assert agrees, f"{place}\nexpected\n{command.prints}\ngot\n{ran.stdout}"
 
 
-def test_a_session_is_taken_apart():
-    page = ROOT / "docs" / "tutorial.md"
-    found = commands(page)
-    assert found
-    assert all(not command.text.startswith("$") for command in found)
+def test_a_page_is_taken_apart(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# Title\n\n```{code-block} text\n:caption: q3/a.csv\n\nteam\n007\n```\n\n"
+        "```console\n$ cat q3/a.csv\nteam\n> 7\n$ echo \\\n> b\n```\n\n```sh\ntrue\n```\n"
+    )
+    assert commands(page) == [
+        Command(11, "cat q3/a.csv", "team\n> 7\n"),
+        Command(14, "echo \\\nb"),
+        Command(19, "true\n"),
+    ]
+    assert write_files(page, tmp_path) == ["q3/a.csv"]
+    assert (tmp_path / "q3" / "a.csv").read_text() == "team\n007\n"
