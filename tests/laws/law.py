@@ -1,0 +1,82 @@
+"""What a law is: a statement about answers, tried on many drawn markets with every method."""
+
+import os
+import random
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
+
+import qmopt as qm
+
+#: Every method that the laws hold for. A new method joins by one line.
+METHODS = [
+    qm.Pivoting(),
+    qm.EisenbergGale(),
+]
+
+#: Residual that every answer has to meet, and share by which equal numbers may differ.
+TOLERANCE = 1e-9
+
+#: Drawn markets per law and method; the thorough run is marked slow.
+EXAMPLES, MANY_EXAMPLES = 100, 2000
+
+# Laws that draw the same kind of market draw the same markets: an answer serves them all.
+SEED = 0 if os.environ.get("CI") else random.randrange(2**32)
+
+
+@lru_cache(maxsize=20_000)
+def answer(method, numbers):
+    """The certified equilibrium that a method finds for :class:`Numbers`."""
+    return qm.clear(numbers.market(), method, tolerance=TOLERANCE)
+
+
+def law(*strategies):
+    """Make a test of ``function(clear, *drawn)``, for every method, short and thorough.
+
+    ``clear(numbers)`` is the method's certified answer. A draw that breaks off with ``assume`` does
+    not count: the test fails if fewer markets than asked for went through to the end.
+    """
+
+    def decorate(function):
+        @pytest.mark.parametrize(
+            "examples", [EXAMPLES, pytest.param(MANY_EXAMPLES, marks=pytest.mark.slow)]
+        )
+        @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
+        def test(method, examples):
+            passed = 0
+
+            @seed(SEED)
+            @settings(max_examples=examples)
+            @given(drawn=st.tuples(*strategies))
+            def check(drawn):
+                nonlocal passed
+                function(lambda numbers: answer(method, numbers), *drawn)
+                passed += 1
+
+            check()
+            assert passed >= examples
+
+        test.__name__ = test.__qualname__ = function.__name__
+        test.__module__, test.__doc__ = function.__module__, function.__doc__
+        return test
+
+    return decorate
+
+
+def same(one, other, scale=None):
+    """Assert that arrays are equal to the tolerance, relative to themselves or to a scale."""
+    one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    scale = np.maximum(abs(one), abs(other)) if scale is None else scale
+    off = abs(one - other) > TOLERANCE * scale
+    off |= np.isnan(one) != np.isnan(other)
+    assert not off.any(), f"{one} is not {other}"
+
+
+def at_most(one, other, scale=None):
+    """Assert that no entry of one array is above that of another; pairs with a nan are left out."""
+    one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    scale = np.maximum(abs(one), abs(other)) if scale is None else scale
+    assert not (one > other + TOLERANCE * scale).any(), f"{one} is not at most {other}"
