@@ -55,7 +55,8 @@ html_theme_options = {
     "footer_end": [],
 }
 html_sidebars = {
-    page: [] for page in ("index", "tutorial", "concepts", "tables", "guarantees", "architecture")
+    page: []
+    for page in ("index", "tutorial", "concepts", "tables", "theory", "guarantees", "architecture")
 }
 
 
