@@ -12,6 +12,7 @@ from qmopt import generate
 
 TOLERANCE = 1e-8
 SEEDS = range(300)
+METHODS = {"by default": None, "Eisenberg-Gale": qm.EisenbergGale()}
 PROGRAMS = Path(__file__).parents[2] / "models" / "programs"
 
 
@@ -22,11 +23,11 @@ def load(name):
     return module
 
 
-def failure(seed):
+def failure(seed, method):
     """What is wrong with the answer to one market, or None."""
     market = generate.market(seed)
     try:
-        found = qm.clear(market, tolerance=TOLERANCE)
+        found = qm.clear(market, method, tolerance=TOLERANCE)
     except qm.QmoptError as error:
         return seed, market.title, str(error)
     again = qm.certify(market, found.prices, found.allocation, tolerance=TOLERANCE)
@@ -41,8 +42,9 @@ def failure(seed):
 
 
 @pytest.mark.parametrize("part", range(3))
-def test_all_of_them_clear_and_certify(part):
-    failures = [found for seed in SEEDS[part::3] if (found := failure(seed))]
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_all_of_them_clear_and_certify(method, part):
+    failures = [found for seed in SEEDS[part::3] if (found := failure(seed, method))]
     assert failures == []
 
 
