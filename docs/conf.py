@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 project = "qmopt"
 author = "The qmopt developers"
@@ -21,6 +21,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "mathml",
 ]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -39,6 +40,7 @@ numpydoc_show_class_members = False
 # No docstring is missing or lacks a summary; parameters told are there, and in this order.
 numpydoc_validation_checks = {"GL08", "PR02", "PR03", "PR07", "RT03", "SS01", "SS03", "SS06"}
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "qmopt"
 html_static_path = ["_static"]
