@@ -7,12 +7,14 @@ caller who has never heard of qmopt would catch: bad input is a ``ValueError``, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 #: Problems that one message lists before it only counts the rest.
 LISTED = 20
+
+Row = TypeVar("Row")
 
 
 class QmoptError(Exception):
@@ -42,13 +44,57 @@ class Problem:
         return f"{self.where}: {self.message}"
 
 
+class Problems(list[Problem]):
+    """What was found wrong so far: the first 20 in full, the rest only counted.
+
+    A file may have a million wrong cells; neither memory nor time goes into messages that nobody
+    will read.
+
+    Examples
+    --------
+    >>> problems = Problems()
+    >>> problems.extend(Problem(f"teams[{row}]", "is wrong") for row in problems.fit(range(1000)))
+    >>> len(problems), problems.more
+    (20, 980)
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.more = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether the next one is only counted."""
+        return len(self) >= LISTED
+
+    def append(self, problem: Problem) -> None:
+        """List one more, or count it."""
+        if self.full:
+            self.more += 1
+        else:
+            super().append(problem)
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """List or count several."""
+        for problem in problems:
+            self.append(problem)
+
+    def fit(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """Return as many rows at fault as there is room to list, and count the others."""
+        room = max(0, LISTED - len(self))
+        self.more += max(0, len(rows) - room)
+        return rows[:room]
+
+
 class TableError(QmoptError, ValueError):
     """A file or table breaks the contract.
 
     Parameters
     ----------
     problems
-        One message, or everything that was found; the text lists the first 20 and counts the rest.
+        One message, or what was found; the text lists the first 20 and counts the rest.
+    more
+        Problems beyond those given, that were only counted.
 
     Examples
     --------
@@ -56,11 +102,13 @@ class TableError(QmoptError, ValueError):
     q3/teams.csv line 2, teams[0].credits: -6 is negative
     """
 
-    def __init__(self, problems: str | Sequence[Problem]) -> None:
+    def __init__(self, problems: str | Sequence[Problem], more: int = 0) -> None:
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        self.more = more + (problems.more if isinstance(problems, Problems) else 0)
         lines = [str(problem) for problem in self.problems[:LISTED]]
-        if len(self.problems) > LISTED:
-            lines.append(f"... and {len(self.problems) - LISTED} more")
+        left = len(self.problems) - len(lines) + self.more
+        if left:
+            lines.append(f"... and {left} more")
         super().__init__("\n".join(lines))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from qmopt import catalogue, tables
 from qmopt.market import Market
+from qmopt.tables.limits import DEFAULT, Limits
 
 
 def read_market(
@@ -15,6 +16,7 @@ def read_market(
     delimiter: str = ",",
     decimal: str = ".",
     thousands: str | None = None,
+    limits: Limits = DEFAULT,
 ) -> Market:
     """Read a market.
 
@@ -27,6 +29,8 @@ def read_market(
         Keep decimals as rationals in ``market.tables`` (the arrays are doubles all the same).
     delimiter, decimal, thousands
         How CSV files write columns and numbers.
+    limits
+        How much a file may ask of its reader; ``tables.Limits(rows=10_000_000)`` raises one.
 
     Raises
     ------
@@ -42,7 +46,12 @@ def read_market(
     """
     place = path if Path(path).exists() else _shipped(path)
     found = tables.read(
-        place, exact=exact, delimiter=delimiter, decimal=decimal, thousands=thousands
+        place,
+        exact=exact,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        limits=limits,
     )
     return Market.from_tables(found)
 

@@ -35,6 +35,13 @@ Thousands = Annotated[
     str | None,
     typer.Option(metavar="CHAR", help="Mark between groups of digits in CSV files. Default: none."),
 ]
+Limit = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="Raise or lower a limit of reading, such as `rows=10000000`; may be repeated.",
+    ),
+]
 
 
 def clear(
@@ -75,6 +82,7 @@ def clear(
     delimiter: Delimiter = ",",
     decimal: Decimal = ".",
     thousands: Thousands = None,
+    limit: Limit = None,
     quiet: Quiet = False,
 ) -> None:
     """Clear a market: find one price per resource, and who gets what, with a certificate.
@@ -85,8 +93,8 @@ def clear(
 
     if time_limit is not None and not time_limit > 0:
         raise typer.BadParameter("more than 0 seconds expected", param_hint="--time-limit")
-    csv = _csv_options(delimiter, decimal, thousands)
     with working(as_json):
+        csv = _csv_options(delimiter, decimal, thousands, limit)
         from qmopt import files, results
         from qmopt.clearing import clear as clear_market
         from qmopt.point_tables import allocation_from
@@ -132,6 +140,7 @@ def certify(
     delimiter: Delimiter = ",",
     decimal: Decimal = ".",
     thousands: Thousands = None,
+    limit: Limit = None,
     quiet: Quiet = False,
 ) -> None:
     """Measure prices, with or without an allocation, against the definition of an equilibrium.
@@ -140,8 +149,8 @@ def certify(
 
     Example: `qmopt certify my-market/market.toml --prices result/prices.csv`
     """
-    csv = _csv_options(delimiter, decimal, thousands)
     with working(as_json):
+        csv = _csv_options(delimiter, decimal, thousands, limit)
         from qmopt import results
         from qmopt.judging import certify as measure
         from qmopt.point_tables import allocation_from, prices_from
@@ -170,9 +179,19 @@ def certify(
     raise typer.Exit(CERTIFIED if certified else FAILED)
 
 
-def _csv_options(delimiter: str, decimal: str, thousands: str | None) -> dict[str, Any]:
+def _csv_options(
+    delimiter: str, decimal: str, thousands: str | None, limit: list[str] | None
+) -> dict[str, Any]:
+    """Return how files are read, as the keywords of all that reads them."""
+    from qmopt.tables import Limits
+
     named = {"tab": "\t", "\\t": "\t"}.get(delimiter.lower(), delimiter)
-    return {"delimiter": named, "decimal": decimal, "thousands": thousands}
+    return {
+        "delimiter": named,
+        "decimal": decimal,
+        "thousands": thousands,
+        "limits": Limits.parse(limit or ()),
+    }
 
 
 def _one(path: Path, name: str, csv: dict[str, Any]) -> Table:

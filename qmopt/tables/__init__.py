@@ -5,6 +5,7 @@ their cells may hold, and which names must agree.
 """
 
 from qmopt.tables.frames import from_frames
+from qmopt.tables.limits import Limits
 from qmopt.tables.numerals import rational
 from qmopt.tables.reading import read, read_table
 from qmopt.tables.schema import CONTRACT
@@ -13,6 +14,7 @@ from qmopt.tables.writing import write
 
 __all__ = [
     "CONTRACT",
+    "Limits",
     "Table",
     "Tables",
     "from_frames",

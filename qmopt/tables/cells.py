@@ -1,9 +1,9 @@
 """Cells of one column, as a format gives them, turned into numbers or text.
 
-Three kinds of cells, one face: text from CSV, Python objects from TOML, JSON and frames, and typed
-arrays from Parquet and frames. Each tries its whole column at once and walks it cell by cell only
-when something is missing or wrong. A missing cell is nan among numbers and None among text; what
-is wrong is reported, and then held as missing.
+Three kinds of cells, one face: text from CSV, Python objects from TOML, JSON and frames, and (in
+arrays.py) typed arrays from Parquet and frames. Each tries its whole column at once and walks it
+cell by cell only when something is missing or wrong. A missing cell is nan among numbers and None
+among text; what is wrong is reported, and then held as missing.
 """
 
 from __future__ import annotations
@@ -21,11 +21,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qmopt.errors import TableError
-from qmopt.tables.numerals import PLAIN, Numerals, Refused, exact, floating, number_text, shown
+from qmopt.tables.limits import DEFAULT, Limits
+from qmopt.tables.numerals import (
+    PLAIN,
+    TOO_LARGE,
+    TOO_SMALL,
+    Numerals,
+    exact,
+    floating,
+    number_text,
+    vanishes,
+)
+from qmopt.tables.shown import Refused, shown
 
 Numbers = NDArray[Any]  # float64, or object holding Fractions and nan
 Texts = list[str | None]
-Report = Callable[[int, str], None]
+
+
+class Report(Protocol):
+    """Takes the rows that are wrong, all at once, and says what is wrong with one of them."""
+
+    def __call__(self, rows: Sequence[int], message: Callable[[int], str], /) -> None:
+        """Report rows; ``message`` is only called for those that will be listed."""
+        ...
 
 
 class Cells(Protocol):
@@ -52,6 +70,7 @@ class TextCells:
 
     cells: list[str]
     marks: Numerals
+    limits: Limits = DEFAULT
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -59,25 +78,37 @@ class TextCells:
     def numbers(self, report: Report, *, as_fractions: bool) -> Numbers:
         """Return the numbers that the cells write."""
         cells = list(map(str.strip, self.cells))
-        if not as_fractions and all(map(self.marks.pattern.fullmatch, cells)):
+        longest = max(map(len, cells), default=0)
+        if (
+            not as_fractions
+            and longest <= self.limits.number_length
+            and all(map(self.marks.pattern.fullmatch, cells))
+        ):
             plain = cells if self.marks == PLAIN else list(map(self.marks.normal, cells))
             numbers = np.fromiter(map(float, plain), np.float64, len(plain))
-            if np.isfinite(numbers).all():
+            zeros = np.flatnonzero(numbers == 0).tolist()
+            if np.isfinite(numbers).all() and not any(vanishes(plain[row]) for row in zeros):
                 return numbers
         convert = exact if as_fractions else floating
-        out = _blank(len(cells), as_fractions)
+        out = blank(len(cells), as_fractions)
+        wrong: list[int] = []
         for row, cell in enumerate(cells):
-            if not cell:
-                continue
-            plain_cell = self.marks.plain(cell)
-            if plain_cell is None:
-                report(row, f"{shown(cell)} is not a number{self.marks.hint(cell)}")
-                continue
-            number = convert(plain_cell)
-            if isinstance(number, Refused):
-                report(row, f"{shown(number)} {number.why}")
-            else:
+            plain_cell = self.marks.plain(cell) if cell else ""
+            number = convert(plain_cell, self.limits) if plain_cell else plain_cell
+            if number is None or isinstance(number, Refused):
+                wrong.append(row)
+            elif number != "":
                 out[row] = number
+
+        def message(row: int) -> str:
+            cell = cells[row]
+            plain_cell = self.marks.plain(cell)
+            number = convert(plain_cell, self.limits) if plain_cell else None
+            if isinstance(number, Refused):
+                return f"{shown(number)} {number.why}"
+            return f"{shown(cell)} is not a number{self.marks.hint(cell)}"
+
+        report(wrong, message)
         return out
 
     def texts(self, report: Report) -> Texts:
@@ -112,97 +143,67 @@ class ObjectCells:
                 numbers = np.array([math.inf])
             if np.isfinite(numbers).all():
                 return numbers
-        out = _blank(len(self.cells), as_fractions)
+        out = blank(len(self.cells), as_fractions)
+        convert = _fraction if as_fractions else _float
+        wrong: list[int] = []
         for row, cell in enumerate(self.cells):
-            if _missing(cell):
+            if is_none(cell):
                 continue
-            number = _fraction(cell) if as_fractions else _float(cell)
+            number = convert(cell)
             if isinstance(number, Refused):
-                report(row, f"{shown(cell)} {number.why}")
+                wrong.append(row)
             else:
                 out[row] = number
+        report(wrong, self._why)
         return out
+
+    def _why(self, row: int) -> str:
+        """Say why a cell is no number."""
+        number = _float(self.cells[row])
+        number = number if isinstance(number, Refused) else _fraction(self.cells[row])
+        return f"{shown(self.cells[row])} {number.why if isinstance(number, Refused) else ''}"
 
     def texts(self, report: Report) -> Texts:
         """Return the cells that are text; a number is reported, for it may have lost zeros."""
         if set(map(type, self.cells)) <= {str}:
             return [*self.cells]  # type: ignore[list-item]
         out: Texts = [None] * len(self.cells)
+        wrong: list[int] = []
         for row, cell in enumerate(self.cells):
-            if _missing(cell):
+            if is_none(cell):
                 continue
             if isinstance(cell, str):
                 out[row] = str(cell)
             elif isinstance(cell, datetime.date):
                 out[row] = cell.isoformat()
-            elif isinstance(cell, Real) and not isinstance(cell, bool | np.bool_):
-                report(row, f"{shown(_python(cell))} is a number; text goes in quotes")
             else:
-                report(row, f"{shown(_python(cell))} is not text; text goes in quotes")
+                wrong.append(row)
+
+        def message(row: int) -> str:
+            cell = self.cells[row]
+            number = isinstance(cell, Real) and not isinstance(cell, bool | np.bool_)
+            kind = "a number" if number else "not text"
+            return f"{shown(_python(cell))} is {kind}; text goes in quotes"
+
+        report(wrong, message)
         return out
 
     def numerals(self, report: Report) -> Texts:
         """Return numbers and fractions as text."""
         out: Texts = [None] * len(self.cells)
+        wrong: list[int] = []
         for row, cell in enumerate(self.cells):
-            if _missing(cell):
+            if is_none(cell):
                 continue
             number = str(cell) if isinstance(cell, str) else _fraction(cell)
             if isinstance(number, Refused):
-                report(row, f"{shown(cell)} {number.why}")
+                wrong.append(row)
             elif isinstance(number, str):
                 out[row] = number
             else:
                 out[row] = _written(float(cell) if isinstance(cell, float) else number)
+        report(wrong, self._why)
         return out
-
-
-@dataclass(frozen=True)
-class ArrayCells:
-    """A typed array of integers or floats, shape (rows,); nan is missing."""
-
-    cells: NDArray[Any]
-
-    def __len__(self) -> int:
-        return len(self.cells)
-
-    def numbers(self, report: Report, *, as_fractions: bool) -> Numbers:
-        """Return the array as float64, or each number as the rational that it is."""
-        numbers = np.array(self.cells, dtype=np.float64)
-        for row in np.flatnonzero(np.isinf(numbers)):
-            report(int(row), f"{shown(float(numbers[row]))} is not a finite number")
-            numbers[row] = math.nan
-        if not as_fractions:
-            return numbers
-        out = _blank(len(numbers), as_fractions)
-        held = numbers if self.cells.dtype.kind == "f" else self.cells
-        for row in np.flatnonzero(~np.isnan(numbers)):
-            out[row] = Fraction(held[row].item())
-        return out
-
-    def texts(self, report: Report) -> Texts:
-        """Report the first cell that is not missing: none is text."""
-        cells: Texts = [None if _missing(cell) else str(cell) for cell in self.cells.tolist()]
-        row = next((row for row, cell in enumerate(cells) if cell is not None), None)
-        if row is not None:
-            said = "is a number in a column of text, where zeros and digits may be lost already"
-            report(row, f"{cells[row]} {said}; read or make the column with dtype=str")
-        return cells
-
-    def numerals(self, report: Report) -> Texts:
-        """Return the numbers as text."""
-        return ObjectCells(self.cells.tolist()).numerals(report)
-
-
-def cells_of(array: NDArray[Any]) -> Cells:
-    """Wrap a one-dimensional array by its type.
-
-    Examples
-    --------
-    >>> type(cells_of(np.array([1, 2]))).__name__, type(cells_of(np.array([True]))).__name__
-    ('ArrayCells', 'ObjectCells')
-    """
-    return ArrayCells(array) if array.dtype.kind in "iuf" else ObjectCells(array.tolist())
 
 
 def is_missing(numbers: Numbers) -> NDArray[np.bool_]:
@@ -210,11 +211,13 @@ def is_missing(numbers: Numbers) -> NDArray[np.bool_]:
     return np.asarray(numbers != numbers, dtype=np.bool_)  # nan is not itself
 
 
-def _blank(rows: int, as_fractions: bool) -> Numbers:
+def blank(rows: int, as_fractions: bool) -> Numbers:
+    """Return a column of missing numbers, shape (rows,)."""
     return np.full(rows, math.nan, dtype=object if as_fractions else np.float64)
 
 
-def _missing(cell: object) -> bool:
+def is_none(cell: object) -> bool:
+    """Whether a cell is missing: None or nan."""
     return cell is None or (isinstance(cell, float | np.floating) and bool(cell != cell))
 
 
@@ -238,12 +241,13 @@ def _float(cell: object) -> float | Refused:
     return number if isinstance(number, Refused) else float(number)
 
 
-def _in_range(number: Fraction) -> bool:
-    """Whether the nearest double is finite."""
+def _in_range(number: Fraction) -> Fraction | Refused:
+    """Return a number whose nearest double is finite, and 0 only if it is."""
     try:
-        return math.isfinite(float(number))
+        nearest = float(number)
     except OverflowError:
-        return False
+        return Refused("", TOO_LARGE)
+    return Refused("", TOO_SMALL) if nearest == 0 and number else number
 
 
 def _fraction(cell: object) -> Fraction | Refused:
@@ -257,8 +261,7 @@ def _fraction(cell: object) -> Fraction | Refused:
         case str():
             return Refused("", "is text, not a number; a number goes without quotes")
         case Rational():
-            number = Fraction(int(cell.numerator), int(cell.denominator))
-            return number if _in_range(number) else Refused("", "is too large for a number here")
+            return _in_range(Fraction(int(cell.numerator), int(cell.denominator)))
         case float() | Decimal() if not math.isfinite(cell):
             return Refused("", "is not a finite number")
         case Decimal():

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from qmopt.errors import LISTED, Problem
+from qmopt.errors import Problem, Problems
 from qmopt.tables.check import shown_number
-from qmopt.tables.numerals import shown
+from qmopt.tables.names import spelled
 from qmopt.tables.schema import CONTRACT, Spec, did_you_mean
+from qmopt.tables.shown import shown
 from qmopt.tables.table import Table
 
 #: A sum of doubles may pass its bound by this much, relatively: 0.1 + 0.2 is within 0.3.
@@ -21,7 +22,7 @@ _ROUNDING = 1e-12
 def check_across(
     tables: Mapping[str, Table],
     values: NDArray[np.float64] | sparse.csr_array | None,
-    problems: list[Problem],
+    problems: Problems,
     where: str,
 ) -> None:
     """Add to ``problems`` what no table shows alone.
@@ -62,7 +63,7 @@ def check_across(
 
 
 def _check_references(
-    spec: Spec, table: Table, tables: Mapping[str, Table], problems: list[Problem]
+    spec: Spec, table: Table, tables: Mapping[str, Table], problems: Problems
 ) -> None:
     """Report names that no row of the table they refer to has."""
     for column in spec.columns:
@@ -78,60 +79,58 @@ def _check_references(
         unknown = set(table.texts(column.name)) - known.keys() - {None}
         if not unknown:
             continue
-        for row, name in enumerate(table.texts(column.name)):
-            if name not in unknown or name is None:
-                continue
+        names = table.texts(column.name)
+        wrong = [row for row, name in enumerate(names) if name is not None and name in unknown]
+        for row in problems.fit(wrong):
+            name = names[row] or ""
             hint = f": there is no table {column.refers}"
             if target is not None:
-                few = len(problems) < LISTED  # closeness is dear, and nobody reads further
-                hint = did_you_mean(name, [k for k in known if k is not None]) if few else ""
+                hint = spelled(name) + did_you_mean(name, [k for k in known if k is not None])
             place = table.where(row, column.name)
             problems.append(Problem(place, f"unknown {column.name} {shown(name)}{hint}"))
 
 
-def _check_workloads(table: Table, target: Table | None, problems: list[Problem]) -> None:
+def _check_workloads(table: Table, target: Table | None, problems: Problems) -> None:
     """Report workloads that their team does not have."""
     pairs = list(zip(table.texts("team"), table.texts("workload"), strict=True))
     known: set[tuple[str | None, str | None]] = set()
     if target is not None:
         known = set(zip(target.texts("team"), target.texts("workload"), strict=True))
     unknown = set(pairs) - known
-    for row, (team, workload) in enumerate(pairs):
-        if workload is None or (team, workload) not in unknown:
-            continue
+    wrong = [row for row, pair in enumerate(pairs) if pair[1] is not None and pair in unknown]
+    for row in problems.fit(wrong):
+        team, workload = pairs[row]
         hint = ": there is no table workloads"
         if target is not None:
-            hint = f" of team {shown(team)}"
-            if len(problems) < LISTED:
-                own = [w for t, w in known if t == team and w is not None]
-                hint += did_you_mean(workload, own)
+            own = [w for t, w in known if t == team and w is not None]
+            hint = f" of team {shown(team)}{did_you_mean(workload or '', own)}"
         place = table.where(row, "workload")
         problems.append(Problem(place, f"unknown workload {shown(workload)}{hint}"))
 
 
-def _check_recipes(tables: Mapping[str, Table], problems: list[Problem]) -> None:
+def _check_recipes(tables: Mapping[str, Table], problems: Problems) -> None:
     """Report bids whose option has no resource, and needs that no bid uses."""
     bids, needs = tables.get("bids"), tables.get("needs")
     needed = _options(needs) if needs is not None else {}
     if bids is not None and (needed or None in bids.texts("resource")):
         resources, options = bids.texts("resource"), bids.texts("option")
-        for row, (resource, key) in enumerate(zip(resources, _keys(bids), strict=True)):
-            place = bids.where(row)
-            if resource is None and options[row] is None:
+        keys = _keys(bids)
+        wrong = [
+            row for row, key in enumerate(keys) if (resources[row] is None) == (key not in needed)
+        ]
+        for row in problems.fit(wrong):
+            if resources[row] is not None:
+                other = needs.where(needed[keys[row]]) if needs is not None else ""
+                said = f"has a resource, and its {_said(keys[row])} has needs too ({other})"
+            elif options[row] is None:
                 said = "a bid names a resource, or an option that the table needs describes"
-                problems.append(Problem(place, said))
-            elif resource is None and key not in needed:
-                said = f"has no resource, and the table needs has no {_said(key)}"
-                problems.append(Problem(place, said))
-            elif resource is not None and key in needed:
-                other = needs.where(needed[key]) if needs is not None else ""
-                said = f"has a resource, and its {_said(key)} has needs too ({other})"
-                problems.append(Problem(place, said))
+            else:
+                said = f"has no resource, and the table needs has no {_said(keys[row])}"
+            problems.append(Problem(bids.where(row), said))
     if needs is not None:
         used = _options(bids) if bids is not None else {}
-        for key, row in needed.items():
-            if key not in used:
-                problems.append(Problem(needs.where(row), f"no bid is for {_said(key)}"))
+        for key, row in problems.fit([pair for pair in needed.items() if pair[0] not in used]):
+            problems.append(Problem(needs.where(row), f"no bid is for {_said(key)}"))
 
 
 def _keys(table: Table) -> list[tuple[str | None, str | None, str]]:
@@ -152,18 +151,18 @@ def _said(key: tuple[str | None, str | None, str]) -> str:
     return f"option {shown(option)}{of} of team {shown(team)}"
 
 
-def _check_pools(tables: Mapping[str, Table], problems: list[Problem]) -> None:
+def _check_pools(tables: Mapping[str, Table], problems: Problems) -> None:
     """Report teams without a pool where there are pools: their credits would have no rate."""
     if "pools" not in tables or "teams" not in tables:
         return
     teams = tables["teams"]
-    for row, pool in enumerate(teams.texts("pool")):
-        if pool is None:
-            complaint = "is missing; with a table pools every team has one"
-            problems.append(Problem(teams.where(row, "pool"), complaint))
+    without = [row for row, pool in enumerate(teams.texts("pool")) if pool is None]
+    for row in problems.fit(without):
+        complaint = "is missing; with a table pools every team has one"
+        problems.append(Problem(teams.where(row, "pool"), complaint))
 
 
-def _check_supply(tables: Mapping[str, Table], problems: list[Problem]) -> None:
+def _check_supply(tables: Mapping[str, Table], problems: Problems) -> None:
     """Report resources of which more is owned, or guaranteed, than there is."""
     resources = tables.get("resources")
     if resources is None or not {"resource", "supply"} <= set(resources.columns):
@@ -183,7 +182,7 @@ def _check_supply(tables: Mapping[str, Table], problems: list[Problem]) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             np.add.at(total, rows, units)
             exceeding = np.flatnonzero(total[:-1] > supply * slack)
-        for row in exceeding.tolist():
+        for row in problems.fit(exceeding.tolist()):
             numbers = f"{shown_number(total[row])} of {shown_number(supply[row])}"
             resource = shown(resources.texts("resource")[row])
             problems.append(Problem(table.where(), f"{said} {numbers} units of {resource}"))

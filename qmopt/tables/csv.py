@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -13,12 +14,14 @@ from typing import Protocol
 
 import numpy as np
 
-from qmopt.errors import Problem, TableError
+from qmopt.errors import Problem, Problems, TableError
 from qmopt.tables.cells import TextCells, is_missing
 from qmopt.tables.check import Raw
-from qmopt.tables.numerals import PLAIN, Numerals, number_text, shown
+from qmopt.tables.limits import Limits
+from qmopt.tables.numerals import PLAIN, Numerals, number_text
 from qmopt.tables.schema import CONTRACT, is_note
-from qmopt.tables.table import Lines, Place, Table
+from qmopt.tables.shown import shown
+from qmopt.tables.table import Place, Table
 from qmopt.tables.text import read_text, replace_file
 
 #: Rows that are held as rows at a time: few enough to stay in the processor's cache.
@@ -57,34 +60,63 @@ class Dialect:
             )
 
 
-def read(path: Path, name: str, dialect: Dialect, problems: list[Problem]) -> Raw:
+def read(path: Path, name: str, dialect: Dialect, problems: Problems, limits: Limits) -> Raw:
     """Return the table of a CSV file, unchecked.
 
     Rows without content are passed over. A row that is longer or shorter than the header is a
     problem.
     """
     file = path.as_posix()
-    text = read_text(path)
-    first, header = _header(text, dialect.delimiter)
+    text = read_text(path, limits, "file_mib")
+    first, header = _header(text, dialect.delimiter, limits, file)
     if len(header) == 1 and (other := _other_delimiter(name, header[0], dialect.delimiter)):
         said = f"the header is one column, {shown(header[0])}; declare delimiter={other!r}"
         problems.append(Problem(f"{file} line {first}", said))
         # Read on as if declared, to show in one go whatever else is wrong.
         dialect = Dialect(other, dialect.marks)
-        first, header = _header(text, other)
+        first, header = _header(text, other, limits, file)
     _check_header(header, f"{file} line {first}", problems)
-    columns, lines = _columns(text, len(header), first, dialect.delimiter, problems, (file, name))
+    stream = io.StringIO(text, newline="")
+    for _ in range(first):
+        stream.readline()
+    bounded = _bounded(stream, dialect.delimiter, limits, file, first)
+    reader = csv.reader(bounded, delimiter=dialect.delimiter, strict=True)
+    # Without a quote in the file, every row is a line.
+    chunks = _quoted_rows(reader) if '"' in text else _plain_rows(reader)
+    table = _Growing(name, file, first, [[] for _ in header], limits)
+    try:
+        for rows, starts in chunks:
+            table.add(rows, [first + start for start in starts], problems)
+    except csv.Error as error:
+        where = f"{file} line {first + reader.line_num}"
+        problems.append(Problem(where, f"is not CSV, perhaps a quote stands open: {error}"))
     cells: dict[str, TextCells] = {}
-    for title, column in zip(header, columns, strict=True):
+    for title, column in zip(header, table.columns, strict=True):
         if title and not is_note(title):
-            cells.setdefault(title, TextCells(column, dialect.marks))
+            cells.setdefault(title, TextCells(column, dialect.marks, limits))
+    lines = np.array(table.lines, dtype=np.int64)
     return Raw(name, len(lines), cells, Place(file, lines, first))
 
 
-def _header(text: str, delimiter: str) -> tuple[int, list[str]]:
+def _bounded(
+    lines: Iterable[str], delimiter: str, limits: Limits, file: str, passed: int = 0
+) -> Iterator[str]:
+    """Yield lines, none of which makes more cells than a row may have."""
+    most = limits.columns
+    quoted = re.compile(f'(?:^|(?<={re.escape(delimiter)}))"[^"]*"')
+    for line in lines:
+        passed += 1
+        if line.count(delimiter) >= most:
+            cells = quoted.sub("", line).count(delimiter) + 1
+            limits.check("columns", cells, f"{file} line {passed}", "has {} cells")
+        yield line
+
+
+def _header(text: str, delimiter: str, limits: Limits, file: str) -> tuple[int, list[str]]:
     """Return the line on which the header ends, and its names without padding or quotes."""
     # Not strict, for a padded quoted name is no CSV; what is meant is plain all the same.
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    lines = _bounded(io.StringIO(text, newline=""), delimiter, limits, file)
+    reader = csv.reader(lines, delimiter=delimiter)
     try:
         for row in reader:
             if any(cell.strip() for cell in row):
@@ -104,45 +136,14 @@ def _other_delimiter(name: str, header: str, delimiter: str) -> str:
     return ""
 
 
-def _check_header(header: list[str], where: str, problems: list[Problem]) -> None:
+def _check_header(header: list[str], where: str, problems: Problems) -> None:
     if not header:
         problems.append(Problem(where, "there is no header"))
     for number, title in enumerate(header):
         if not title:
             problems.append(Problem(where, f"column {number + 1} has no name"))
-        elif title in header[:number]:
+        elif title in header[:number]:  # at most as many as the limit of columns
             problems.append(Problem(where, f"the column {shown(title)} is there twice"))
-
-
-def _columns(
-    text: str,
-    width: int,
-    header_ends: int,
-    delimiter: str,
-    problems: list[Problem],
-    named: tuple[str, str],
-) -> tuple[list[list[str]], Lines]:
-    """Return the columns under a header, and the line of each row."""
-    columns: list[list[str]] = [[] for _ in range(width)]
-    lines: list[int] = []
-    stream = io.StringIO(text, newline="")
-    for _ in range(header_ends):
-        stream.readline()
-    # Without a quote in the file, every row is a line.
-    chunks = _quoted_rows if '"' in text else _plain_rows
-    reader = csv.reader(stream, delimiter=delimiter, strict=True)
-    try:
-        for rows, starts in chunks(reader):
-            at = [header_ends + start for start in starts]
-            if set(map(len, rows)) != {width} or not all(map(any, rows)):
-                rows, at = _mended(rows, at, width, problems, (*named, len(lines)))
-            for number, column in enumerate(columns):
-                column.extend(map(itemgetter(number), rows))
-            lines.extend(at)
-    except csv.Error as error:
-        where = f"{named[0]} line {header_ends + reader.line_num}"
-        problems.append(Problem(where, f"is not CSV, perhaps a quote stands open: {error}"))
-    return columns, np.array(lines, dtype=np.int64)
 
 
 def _plain_rows(reader: Reader) -> Iterator[tuple[list[list[str]], Sequence[int]]]:
@@ -168,29 +169,48 @@ def _quoted_rows(reader: Reader) -> Iterator[tuple[list[list[str]], Sequence[int
         yield rows, starts
 
 
-def _mended(
-    rows: list[list[str]],
-    lines: list[int],
-    width: int,
-    problems: list[Problem],
-    named: tuple[str, str, int],
-) -> tuple[list[list[str]], list[int]]:
-    """Leave out blank rows; report rows of another width and bring them to it."""
-    file, name, count = named
-    kept: list[list[str]] = []
-    at: list[int] = []
-    for row, line in zip(rows, lines, strict=True):
-        if not any(map(str.strip, row)):
-            continue
-        if len(row) != width:
-            place = Place(file).where(name, count + len(kept))
-            where = place.replace(f"{file},", f"{file} line {line},", 1)
-            cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
-            said = f"has {cells}, and the header has {width}"
-            problems.append(Problem(where, said))
-        kept.append([*row, *[""] * (width - len(row))][:width])
-        at.append(line)
-    return kept, at
+@dataclass(frozen=True)
+class _Growing:
+    """The columns of a table while its rows come in, and the line of each row."""
+
+    name: str
+    file: str
+    header_ends: int
+    columns: list[list[str]]
+    limits: Limits
+    lines: list[int] = field(default_factory=list)
+
+    def add(self, rows: list[list[str]], at: list[int], problems: Problems) -> None:
+        """Append rows, all of the header's width in the end."""
+        width = len(self.columns)
+        if set(map(len, rows)) != {width} or not all(map(any, rows)):
+            rows, at = self._mended(rows, at, problems)
+        for number, column in enumerate(self.columns):
+            column.extend(map(itemgetter(number), rows))
+        self.lines.extend(at)
+        where = f"{self.file}, {self.name}"
+        self.limits.check("rows", len(self.lines), where, "has {} rows or more")
+        self.limits.check("cells", len(self.lines) * width, where, "has {} cells or more")
+
+    def _mended(
+        self, rows: list[list[str]], lines: list[int], problems: Problems
+    ) -> tuple[list[list[str]], list[int]]:
+        """Leave out blank rows; report rows of another width and bring them to it."""
+        width = len(self.columns)
+        filled = [number for number, row in enumerate(rows) if any(map(str.strip, row))]
+        kept = [rows[number] for number in filled]
+        at = [lines[number] for number in filled]
+        wrong = [number for number, row in enumerate(kept) if len(row) != width]
+        for number in problems.fit(wrong):
+            place = Place(self.file).where(self.name, len(self.lines) + number)
+            where = place.replace(f"{self.file},", f"{self.file} line {at[number]},", 1)
+            count = len(kept[number])
+            cells = "1 cell" if count == 1 else f"{count} cells"
+            problems.append(Problem(where, f"has {cells}, and the header has {width}"))
+        for number in wrong:
+            row = kept[number]
+            kept[number] = [*row, *[""] * (width - len(row))][:width]
+        return kept, at
 
 
 def write(table: Table, path: Path) -> None:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qmopt.errors import Problem, TableError
+from qmopt.errors import Problem, Problems, TableError
 from qmopt.tables import dense
+from qmopt.tables.arrays import cells_of
 from qmopt.tables.build import build
-from qmopt.tables.cells import Cells, ObjectCells, cells_of
+from qmopt.tables.cells import Cells, ObjectCells
 from qmopt.tables.check import Raw
 from qmopt.tables.documents import raw_table, unknown_table
-from qmopt.tables.numerals import bare, shown
+from qmopt.tables.limits import DEFAULT, Limits
 from qmopt.tables.schema import CONTRACT
+from qmopt.tables.shown import bare, shown
 from qmopt.tables.table import Place, Table, Tables
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ def from_frames(
     *,
     exact: bool = False,
     values: Any = None,
+    limits: Limits = DEFAULT,
     **named: object,
 ) -> Tables:
     """Check tables made in Python.
@@ -35,6 +38,8 @@ def from_frames(
         Hold numbers as rationals: those of Fractions, Decimals and doubles as they are.
     values
         Shape (teams, resources), dense or sparse, in the order of the tables; instead of ``bids``.
+    limits
+        Of rows, columns and the length of texts.
     **named
         By table name, each a pandas DataFrame, a dict of columns or a list of dict rows. None
         leaves a table out.
@@ -54,12 +59,12 @@ def from_frames(
     >>> market["teams"].column("credits")
     array([ 6., 24.])
     """
-    problems: list[Problem] = []
+    problems = Problems()
     raws: list[Raw] = []
     for name, frame in named.items():
         if name not in CONTRACT:
             problems.append(Problem(bare(name), unknown_table(name)))
-        elif frame is not None and (raw := raw_frame(name, frame, problems)) is not None:
+        elif frame is not None and (raw := raw_frame(name, frame, problems, limits)) is not None:
             raws.append(raw)
     if _is_pandas(values, "DataFrame"):
         said = "a DataFrame has an order of its own; pass its array, in the order of the tables"
@@ -68,10 +73,10 @@ def from_frames(
     if isinstance(matrix, np.ndarray):
         matrix = np.array(matrix)  # the caller's own array may change later
         matrix.setflags(write=False)
-    return build(raws, problems, as_fractions=exact, values=matrix)
+    return build(raws, problems, as_fractions=exact, values=matrix, limits=limits)
 
 
-def raw_frame(name: str, frame: object, problems: list[Problem]) -> Raw | None:
+def raw_frame(name: str, frame: object, problems: Problems, limits: Limits = DEFAULT) -> Raw | None:
     """Return a table from whatever holds its columns or rows.
 
     Parameters
@@ -83,10 +88,12 @@ def raw_frame(name: str, frame: object, problems: list[Problem]) -> Raw | None:
         dict rows; a :class:`~qmopt.tables.Table`.
     problems
         Appended to.
+    limits
+        Of its columns.
 
     Examples
     --------
-    >>> raw = raw_frame("teams", {"team": ["a", "b"], "credits": np.array([6, 24])}, [])
+    >>> raw = raw_frame("teams", {"team": ["a", "b"], "credits": np.array([6, 24])}, Problems())
     >>> raw.length, list(raw.columns)
     (2, ['team', 'credits'])
     """
@@ -98,10 +105,10 @@ def raw_frame(name: str, frame: object, problems: list[Problem]) -> Raw | None:
         return _from_pandas(name, frame, problems)  # type: ignore[arg-type]
     if isinstance(frame, Mapping):
         if name == "market" and all(isinstance(c, str | None) for c in frame.values()):
-            return raw_table(name, frame, Place(), problems)
+            return raw_table(name, frame, Place(), problems, limits)
         return _from_columns(name, frame, problems)
     if isinstance(frame, Sequence) and not isinstance(frame, str):
-        return raw_table(name, frame, Place(), problems)
+        return raw_table(name, frame, Place(), problems, limits)
     said = f"a {type(frame).__name__} is no DataFrame, dict of columns or list of dict rows"
     problems.append(Problem(name, said))
     return None
@@ -113,7 +120,7 @@ def _is_pandas(frame: object, kind: str) -> bool:
     return any(c.__name__ == kind and c.__module__.split(".")[0] == "pandas" for c in classes)
 
 
-def _from_pandas(name: str, frame: pd.DataFrame, problems: list[Problem]) -> Raw:
+def _from_pandas(name: str, frame: pd.DataFrame, problems: Problems) -> Raw:
     """Return the columns of a DataFrame; named levels of its index are columns too."""
     if any(level is not None for level in frame.index.names):
         frame = frame.reset_index()
@@ -125,7 +132,7 @@ def _from_pandas(name: str, frame: pd.DataFrame, problems: list[Problem]) -> Raw
     return Raw(name, len(frame), columns)
 
 
-def _from_columns(name: str, frame: Mapping[Any, Any], problems: list[Problem]) -> Raw | None:
+def _from_columns(name: str, frame: Mapping[Any, Any], problems: Problems) -> Raw | None:
     """Return a dict of columns, all of one length."""
     columns: dict[str, Cells] = {}
     for title, content in frame.items():

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from qmopt.errors import Problem, TableError
+from qmopt.errors import Problem, Problems, TableError
 from qmopt.tables.check import Raw
 from qmopt.tables.documents import raw_tables
+from qmopt.tables.limits import DEFAULT, Limits
 from qmopt.tables.lines import TextLines
-from qmopt.tables.numerals import Refused, bare, exact, floating, number_text, shown
+from qmopt.tables.numerals import exact, floating, number_text
+from qmopt.tables.scan import check_json
+from qmopt.tables.shown import Refused, bare, shown
 from qmopt.tables.table import Tables
 from qmopt.tables.text import read_text, write_text
-
-#: Digits of the longest whole number that is read; a double has at most 309.
-_DIGITS = 400
 
 
 class _Doubled(dict[str, object]):
@@ -27,29 +28,33 @@ class _Doubled(dict[str, object]):
 
 
 def parse(
-    path: Path, problems: list[Problem], *, as_fractions: bool
+    path: Path, problems: Problems, *, as_fractions: bool, limits: Limits = DEFAULT
 ) -> tuple[dict[str, object], str]:
     """Return a JSON file as parsed, and its text.
 
     Raises
     ------
     TableError
-        When it is not JSON, or not an object.
+        When it is not JSON, not an object, or beyond a limit.
     """
-    text = read_text(path)
+    text = read_text(path, limits, "document_mib")
+    check_json(text, limits, path.as_posix())
     doubled: list[_Doubled] = []
 
-    def whole(written: str) -> int | Refused:
-        too_long = len(written) > _DIGITS
-        return Refused(written, "is too large for a number here") if too_long else int(written)
+    def whole(written: str) -> float | Refused:
+        # A double has at most 309 digits; Python itself reads 4300.
+        return int(written) if len(written) <= 400 else floating(written, limits)
+
+    def convert(written: str) -> float | Fraction | Refused:
+        return exact(written, limits) if as_fractions else floating(written, limits)
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
         content = dict(pairs)
         if len(content) == len(pairs):
             return content
-        names = [name for name, _ in pairs]
         result = _Doubled(content)
-        result.again = tuple(name for name in content if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        result.again = tuple(name for name, count in counts.items() if count > 1)
         doubled.append(result)
         return result
 
@@ -57,7 +62,7 @@ def parse(
         document = json.loads(
             text,
             object_pairs_hook=unique,
-            parse_float=exact if as_fractions else floating,
+            parse_float=convert,
             parse_int=whole,
             parse_constant=Refused,
         )
@@ -69,26 +74,26 @@ def parse(
         where = f"{path.as_posix()} line {error.lineno}"
         raise TableError([Problem(where, said)]) from error
     if doubled:
-        problems.extend(_doubled_keys(document, path.as_posix(), text))
+        _report_doubled(document, path.as_posix(), text, problems)
     if not isinstance(document, dict):
         said = 'holds no object; a market in JSON is {"resources": [...], "teams": [...], ...}'
-        raise TableError([*problems, Problem(path.as_posix(), said)])
+        raise TableError([*problems, Problem(path.as_posix(), said)], problems.more)
     return document, text
 
 
-def read(path: Path, problems: list[Problem], *, as_fractions: bool) -> list[Raw]:
+def read(path: Path, problems: Problems, *, as_fractions: bool, limits: Limits) -> list[Raw]:
     """Return the tables of a JSON file, unchecked."""
-    document, text = parse(path, problems, as_fractions=as_fractions)
-    return raw_tables(document, path.as_posix(), text, toml=False, problems=problems)
+    document, text = parse(path, problems, as_fractions=as_fractions, limits=limits)
+    return raw_tables(document, path.as_posix(), text, toml=False, problems=problems, limits=limits)
 
 
-def _doubled_keys(document: object, file: str, text: str) -> list[Problem]:
+def _report_doubled(document: object, file: str, text: str, problems: Problems) -> None:
     """Find the places of the objects with a doubled key; the parser met them inside out."""
-    problems, waiting = [], [("", document)]
+    waiting = [("", document)]
     while waiting:
         place, content = waiting.pop()
         if isinstance(content, _Doubled):
-            for name in content.again:
+            for name in problems.fit(content.again):
                 key = f"{place}.{bare(name)}" if place else bare(name)
                 row = re.match(r"(\w+)\[(\d+)\]", place)
                 lines = TextLines(text, row[1], toml=False) if row else ()
@@ -99,12 +104,16 @@ def _doubled_keys(document: object, file: str, text: str) -> list[Problem]:
             inside = [
                 (f"{place}.{bare(name)}" if place else bare(name), part)
                 for name, part in content.items()
+                if isinstance(part, dict | list)
             ]
             waiting.extend(reversed(inside))
         elif isinstance(content, list):
-            inside = [(f"{place}[{row}]", part) for row, part in enumerate(content)]
+            inside = [
+                (f"{place}[{row}]", part)
+                for row, part in enumerate(content)
+                if isinstance(part, dict | list)
+            ]
             waiting.extend(reversed(inside))
-    return problems
 
 
 def write(tables: Tables, path: Path) -> None:

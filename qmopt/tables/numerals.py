@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 import re
 from dataclasses import dataclass
@@ -11,23 +10,10 @@ from fractions import Fraction
 from functools import cached_property
 
 from qmopt.errors import TableError
-
-#: Longest text of a value that a message shows.
-SHOWN = 80
-
-#: An exact number may not be longer or reach further than this, lest ``1e-999999999`` take
-#: all memory. Every double fits.
-_LONGEST, _FURTHEST = 1200, 400
+from qmopt.tables.limits import DEFAULT, Limits
+from qmopt.tables.shown import Refused, shown
 
 _PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
-
-
-@dataclass(frozen=True)
-class Refused:
-    """A value that a format can write and a market cannot hold, kept until its place is known."""
-
-    text: str
-    why: str = "is not a finite number"
 
 
 @dataclass(frozen=True)
@@ -89,6 +75,8 @@ class Numerals:
 
     def hint(self, text: str) -> str:
         """Say how a cell that is no number here could be declared to be one."""
+        if not text.isascii() and any(map(str.isdigit, text)):
+            return "; digits are 0 to 9"
         for other in _COMMON:
             if other != self and other.plain(text) is not None:
                 marks = f"decimal={other.decimal!r}"
@@ -102,13 +90,38 @@ PLAIN = Numerals()
 _COMMON = (Numerals(","), Numerals(".", ","), Numerals(",", "."), PLAIN)
 
 
-def floating(text: str) -> float | Refused:
-    """Convert a plain decimal number to the nearest double; refuse one that is too large."""
+#: Why a number is refused that is not 0 and would become it.
+TOO_SMALL = "is too close to 0 for a number here"
+TOO_LARGE = "is too large for a number here"
+
+
+def floating(text: str, limits: Limits = DEFAULT) -> float | Refused:
+    """Convert a plain decimal number to the nearest double.
+
+    One that is too long, or so large or small that no double is near, is refused.
+
+    Examples
+    --------
+    >>> floating("24.50"), floating("1e309").why, floating("1e-400").why
+    (24.5, 'is too large for a number here', 'is too close to 0 for a number here')
+    """
+    if len(text) > limits.number_length:
+        return Refused(text, limits.refusal("number_length", len(text), "has {} characters"))
     number = float(text)
-    return Refused(text, "is too large for a number here") if math.isinf(number) else number
+    if math.isinf(number):
+        return Refused(text, TOO_LARGE)
+    return Refused(text, TOO_SMALL) if number == 0 and vanishes(text) else number
 
 
-def exact(text: str) -> Fraction | Refused:
+def vanishes(text: str) -> bool:
+    """Whether a number that is 0 as a double has a digit that is not."""
+    return _DIGIT.match(text) is not None
+
+
+_DIGIT = re.compile("[^eE1-9]*[1-9]")
+
+
+def exact(text: str, limits: Limits = DEFAULT) -> Fraction | Refused:
     """Convert a plain decimal number to the rational that it writes.
 
     Examples
@@ -116,12 +129,14 @@ def exact(text: str) -> Fraction | Refused:
     >>> exact("24.50")
     Fraction(49, 2)
     """
+    nearest = floating(text, limits)
+    if isinstance(nearest, Refused):
+        return nearest
     match = _PLAIN.fullmatch(text)
-    exponent = match[1] if match else None
-    if len(text) > _LONGEST or (exponent and abs(int(exponent)) > _FURTHEST):
-        return Refused(text, "has too many digits to be kept exactly")
-    if math.isinf(float(text)):
-        return Refused(text, "is too large for a number here")
+    exponent = (match[1] or "0").lstrip("+-").lstrip("0") if match else ""
+    if len(exponent) > 9 or int(exponent or "0") > limits.exponent:
+        found = min(int(exponent[:10]), 10**9)
+        return Refused(text, limits.refusal("exponent", found, "has an exponent of {}"))
     return Fraction(text)
 
 
@@ -188,25 +203,3 @@ def exact_decimal(number: Fraction) -> Decimal:
         prec=max(len(str(abs(digits))), 1), Emax=10**6, Emin=-(10**6), traps=[Inexact]
     )
     return context.create_decimal(digits).scaleb(-places, context)
-
-
-def shown(value: object) -> str:
-    """Return a value as a message shows it, cut at 80 characters."""
-    if isinstance(value, bool):
-        text = "true" if value else "false"
-    elif isinstance(value, Refused):
-        text = value.text
-    elif isinstance(value, Fraction | float):
-        text = str(value)
-    elif isinstance(value, datetime.date | datetime.time):
-        text = value.isoformat()
-    elif isinstance(value, int) and value.bit_length() > 10_000:
-        text = f"a whole number of {value.bit_length()} bits"
-    else:
-        text = repr(value)
-    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
-
-
-def bare(name: str) -> str:
-    """Return a name as a message shows it within a key: without quotes, but printable and cut."""
-    return shown(name)[1:-1]

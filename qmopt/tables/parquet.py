@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from qmopt.errors import Problem, TableError
-from qmopt.tables.cells import Cells, ObjectCells, cells_of, is_missing
+from qmopt.errors import Problem, Problems, TableError
+from qmopt.tables.arrays import cells_of
+from qmopt.tables.cells import Cells, ObjectCells, is_missing
 from qmopt.tables.check import Raw
-from qmopt.tables.numerals import Refused, exact_decimal, shown
+from qmopt.tables.limits import MIB, Limits
+from qmopt.tables.numerals import exact_decimal
 from qmopt.tables.schema import CONTRACT
+from qmopt.tables.shown import Refused, shown
 from qmopt.tables.table import Place, Table
-from qmopt.tables.text import replace_file, unreadable
+from qmopt.tables.text import open_file, replace_file, unreadable
 
 
 def _pyarrow(path: Path) -> Any:
@@ -28,32 +32,91 @@ def _pyarrow(path: Path) -> Any:
     return pyarrow
 
 
-def read(path: Path, name: str, problems: list[Problem]) -> Raw:
-    """Return the table of a Parquet file, unchecked."""
+def read(path: Path, name: str, problems: Problems, limits: Limits) -> Raw:
+    """Return the table of a Parquet file, unchecked; only columns of the contract are read."""
     pyarrow = _pyarrow(path)
-    try:
-        # The reader of one file: the other takes a folder's name for a column (a=b/bids.parquet).
-        with path.open("rb") as file:
-            content = pyarrow.parquet.ParquetFile(file).read()
-    except pyarrow.ArrowException as error:
-        raise TableError([Problem(path.as_posix(), f"is not Parquet: {error}")]) from error
-    except OSError as error:
-        raise unreadable(path, error) from error
     place = Place(path.as_posix())
     columns: dict[str, Cells] = {}
-    for title, column in zip(content.column_names, content.columns, strict=True):
-        if title in columns:
-            said = f"the column {shown(title)} is there twice"
-            problems.append(Problem(place.where(name), said))
-        columns[title] = _cells(column, pyarrow)
-    return Raw(name, content.num_rows, columns, place)
+    try:
+        with open_file(path, limits, "file_mib") as file:
+            # The reader of one file: the other takes a folder's name for a column (a=b/bids).
+            stored = pyarrow.parquet.ParquetFile(file)
+            _check_size(stored.metadata, limits, place.file)
+            kinds = {field.name: str(field.type) for field in stored.schema_arrow}
+            titles = list(stored.schema_arrow.names)
+            doubled = [title for title, count in Counter(titles).items() if count > 1]
+            for title in problems.fit(doubled):
+                said = f"the column {shown(title)} is there twice"
+                problems.append(Problem(place.where(name), said))
+            known = [title for title in kinds if CONTRACT[name].column(title) is not None]
+            columns = {title: ObjectCells(()) for title in titles if title not in known}
+            for title in known:
+                if title in doubled:
+                    continue
+                if not _plain(stored.schema_arrow.field(title).type, pyarrow):
+                    said = f"holds {shown(kinds[title])[1:-1]}, not text or numbers"
+                    problems.append(Problem(place.where(name, None, title), said))
+                    columns[title] = ObjectCells([None] * stored.metadata.num_rows)
+                    continue
+                # Text stays a dictionary: a long one under a million rows is in memory once.
+                texts = pyarrow.parquet.ParquetFile(file, read_dictionary=[title])
+                column = texts.read(columns=[title], use_threads=False).column(0)
+                columns[title] = _cells(column, pyarrow)
+            rows = stored.metadata.num_rows
+    except TableError:
+        raise
+    except OSError as error:
+        if error.errno is None:  # one of pyarrow's own
+            raise _broken(path, error) from error
+        raise unreadable(path, error) from error
+    except (pyarrow.ArrowException, ValueError, OverflowError, KeyError, MemoryError) as error:
+        raise _broken(path, error) from error
+    if any(len(cells) != rows for title, cells in columns.items() if title in known):
+        raise TableError([Problem(place.file, "has columns of different lengths")])
+    return Raw(name, rows, columns, place)
+
+
+def _broken(path: Path, error: Exception) -> TableError:
+    said = " ".join(str(error)[:200].split())
+    return TableError([Problem(path.as_posix(), f"is not Parquet: {said}")])
+
+
+def _check_size(metadata: Any, limits: Limits, where: str) -> None:
+    """Hold what the file says of itself against the limits."""
+    rows, columns = metadata.num_rows, metadata.num_columns
+    limits.check("rows", rows, where, "has {} rows")
+    limits.check("columns", columns, where, "has {} columns")
+    limits.check("cells", rows * columns, where, "has {} cells")
+    size = sum(
+        metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)
+    )
+    limits.check("unpacked_mib", size / MIB, where, "unfolds to {} MiB")
+
+
+def _plain(kind: Any, pyarrow: Any) -> bool:
+    """Whether cells of a type are single values that a table may hold, if only to be refused."""
+    types = pyarrow.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    tests = (
+        types.is_integer,
+        types.is_floating,
+        types.is_boolean,
+        types.is_decimal,
+        types.is_string,
+        types.is_large_string,
+        types.is_date,
+        types.is_timestamp,
+        types.is_null,
+    )
+    return any(test(kind) for test in tests)
 
 
 def _cells(column: Any, pyarrow: Any) -> Cells:
     """Return a column by its type. Parquet has its own null, so a nan in it is no missing cell."""
     types = pyarrow.types
     if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        return ObjectCells([cell for chunk in column.chunks for cell in _shared(chunk)])
     if types.is_integer(column.type) or types.is_floating(column.type):
         if column.null_count == 0:
             array = column.to_numpy()
@@ -64,6 +127,13 @@ def _cells(column: Any, pyarrow: Any) -> Cells:
             [cell if cell == cell else Refused("nan") for cell in column.to_pylist()]
         )
     return ObjectCells(column.to_pylist())
+
+
+def _shared(chunk: Any) -> list[object]:
+    """Return the cells of a dictionary's array, equal ones the same object."""
+    texts = chunk.dictionary.to_pylist()
+    codes = chunk.indices.to_pylist()
+    return [None if code is None else texts[code] for code in codes]
 
 
 def write(table: Table, path: Path) -> None:

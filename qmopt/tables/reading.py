@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
-from qmopt.errors import Problem, TableError
-from qmopt.tables import csv, dense, documents, json, parquet, toml
+from qmopt.errors import Problem, Problems, TableError
+from qmopt.tables import csv, documents, json, parquet, stored, toml
 from qmopt.tables.build import build
 from qmopt.tables.check import Raw, checked
+from qmopt.tables.folder import PACKED, table_files
+from qmopt.tables.limits import DEFAULT, Limits
 from qmopt.tables.numerals import Numerals
-from qmopt.tables.schema import CONTRACT, is_note
+from qmopt.tables.schema import CONTRACT
 from qmopt.tables.table import Place, Table, Tables
 from qmopt.tables.text import unreadable
 
@@ -26,6 +27,7 @@ def read(
     delimiter: str = ",",
     decimal: str = ".",
     thousands: str | None = None,
+    limits: Limits = DEFAULT,
 ) -> Tables:
     r"""Read a market and check all of it.
 
@@ -38,6 +40,8 @@ def read(
         Hold numbers as the rationals that the file writes, not as the nearest doubles.
     delimiter, decimal, thousands
         How CSV files write cells and numbers. Nothing is guessed.
+    limits
+        How much a file may ask of its reader.
 
     Returns
     -------
@@ -62,15 +66,15 @@ def read(
     """
     path = Path(path)
     dialect = csv.Dialect(delimiter, Numerals(decimal, thousands))
-    problems: list[Problem] = []
+    problems = Problems()
     if path.is_dir():
-        return _read_folder(path, dialect, problems, exact=exact)
+        return _read_folder(path, dialect, problems, limits, exact=exact)
     reader = {".toml": toml.read, ".json": json.read}.get(path.suffix.lower())
     if reader is None:
         _check_there(path)
         raise _other_format(path)
-    raws = reader(path, problems, as_fractions=exact)
-    return build(raws, problems, as_fractions=exact, source=path.as_posix())
+    raws = reader(path, problems, as_fractions=exact, limits=limits)
+    return build(raws, problems, as_fractions=exact, source=path.as_posix(), limits=limits)
 
 
 def read_table(
@@ -81,6 +85,7 @@ def read_table(
     delimiter: str = ",",
     decimal: str = ".",
     thousands: str | None = None,
+    limits: Limits = DEFAULT,
 ) -> Table:
     """Read one table, such as prices or an allocation, and check it by itself.
 
@@ -91,7 +96,7 @@ def read_table(
         table among others, what ``qmopt clear --json`` wrote included; or a folder.
     name
         Of the table in the contract.
-    exact, delimiter, decimal, thousands
+    exact, delimiter, decimal, thousands, limits
         As in :func:`read`.
 
     Raises
@@ -104,67 +109,74 @@ def read_table(
     if name not in CONTRACT:
         raise TableError(documents.unknown_table(name))
     dialect = csv.Dialect(delimiter, Numerals(decimal, thousands))
-    problems: list[Problem] = []
+    problems = Problems()
     raw: Raw | None
     if path.is_dir():
-        files = {stem: file for stem, file in _table_files(path, problems) if stem == name}
+        files = {stem: file for stem, file in table_files(path, problems, limits) if stem == name}
         if name not in files:
             said = f"holds neither {name}.csv nor {name}.parquet"
             raise TableError([Problem(f"{path.as_posix()}/", said)])
-        problems, path = [], files[name]
+        problems, path = Problems(), files[name]
     suffix = path.suffix.lower()
     if suffix == ".csv":
-        raw = csv.read(path, name, dialect, problems)
+        raw = csv.read(path, name, dialect, problems, limits)
     elif suffix == ".parquet":
-        raw = parquet.read(path, name, problems)
+        raw = parquet.read(path, name, problems, limits)
     elif suffix in (".toml", ".json"):
-        raw = _from_document(path, name, problems, exact=exact)
+        raw = _from_document(path, name, problems, limits, exact=exact)
     else:
         _check_there(path)
         said = f"a table is read from .csv, .parquet, .toml or .json, not {path.suffix or 'this'}"
         raise TableError([Problem(path.as_posix(), said)])
-    table = checked(raw, problems, as_fractions=exact) if raw is not None else Table(name)
+    table = Table(name)
+    if raw is not None:
+        table = checked(raw, problems, as_fractions=exact, limits=limits)
     if problems:
         raise TableError(problems)
     return table
 
 
-def _from_document(path: Path, name: str, problems: list[Problem], *, exact: bool) -> Raw | None:
+def _from_document(
+    path: Path, name: str, problems: Problems, limits: Limits, *, exact: bool
+) -> Raw | None:
     """Return one table of a TOML or JSON file, whatever else it holds."""
     is_toml = path.suffix.lower() == ".toml"
     if is_toml:
-        document, text = toml.parse(path, as_fractions=exact)
+        document, text = toml.parse(path, as_fractions=exact, limits=limits)
     else:
-        document, text = json.parse(path, problems, as_fractions=exact)
+        document, text = json.parse(path, problems, as_fractions=exact, limits=limits)
     if name not in document:
         problems.append(Problem(path.as_posix(), f"has no table {name}"))
         return None
     if not is_toml and "schema" in document:
         rows = json.result_rows(document, name)
-        return documents.raw_table(name, rows, Place(path.as_posix()), problems)
+        return documents.raw_table(name, rows, Place(path.as_posix()), problems, limits)
     one = {name: document[name]}
-    found = documents.raw_tables(one, path.as_posix(), text, toml=is_toml, problems=problems)
+    found = documents.raw_tables(
+        one, path.as_posix(), text, toml=is_toml, problems=problems, limits=limits
+    )
     return found[0] if found else None
 
 
 def _read_folder(
-    folder: Path, dialect: csv.Dialect, problems: list[Problem], *, exact: bool
+    folder: Path, dialect: csv.Dialect, problems: Problems, limits: Limits, *, exact: bool
 ) -> Tables:
     raws: dict[str, Raw] = {}
     values, values_at = None, "values"
-    for stem, file in _table_files(folder, problems):
+    for stem, file in table_files(folder, problems, limits):
         if stem in raws or (stem == "values" and values is not None):
             said = f"{stem} is there in two formats; keep one"
             problems.append(Problem(file.as_posix(), said))
         elif stem == "values":
-            values, values_at = dense.read(file), file.as_posix()
+            values, values_at = stored.read(file, limits), file.as_posix()
         elif file.suffix.lower() == ".csv":
-            raws[stem] = csv.read(file, stem, dialect, problems)
+            raws[stem] = csv.read(file, stem, dialect, problems, limits)
         else:
-            raws[stem] = parquet.read(file, stem, problems)
+            raws[stem] = parquet.read(file, stem, problems, limits)
     source = f"{folder.as_posix()}/"
     if not raws:
-        raise TableError([*problems, Problem(source, f"holds no tables; {FORMATS}")])
+        none = Problem(source, f"holds no tables; {FORMATS}")
+        raise TableError([*problems, none], problems.more)
     return build(
         list(raws.values()),
         problems,
@@ -172,27 +184,8 @@ def _read_folder(
         values=values,
         source=source,
         values_at=values_at,
+        limits=limits,
     )
-
-
-def _table_files(folder: Path, problems: list[Problem]) -> Iterator[tuple[str, Path]]:
-    """Yield the files of a folder that are tables, reporting those that only look so."""
-    try:
-        files = sorted(entry for entry in folder.iterdir() if entry.is_file())
-    except OSError as error:
-        raise unreadable(folder, error) from error
-    for file in files:
-        suffix = file.suffix.lower()
-        # Read-me files, notes and whatever the system left there are none of ours.
-        if is_note(file.name) or file.name.startswith((".", "README", "LICENSE")):
-            continue
-        if suffix in (".npy", ".npz") and file.stem != "values":
-            said = f"unknown values {file.name!r}; they are called values{suffix}"
-            problems.append(Problem(file.as_posix(), said))
-        elif suffix in (".csv", ".parquet") and file.stem not in CONTRACT:
-            problems.append(Problem(file.as_posix(), documents.unknown_table(file.stem)))
-        elif suffix in (".csv", ".parquet", ".npy", ".npz"):
-            yield file.stem, file
 
 
 def _check_there(path: Path) -> None:
@@ -206,4 +199,6 @@ def _other_format(path: Path) -> TableError:
     said = f"{path.suffix or 'such a file'} is not read; {FORMATS}"
     if path.suffix.lower() == ".csv":
         said += " (read_table reads one table)"
+    if path.suffix.lower() in PACKED:
+        said += "; unpack it"
     return TableError([Problem(path.as_posix(), said)])

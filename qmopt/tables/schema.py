@@ -257,6 +257,10 @@ CONTRACT = MappingProxyType({spec.name: spec for spec in _SPECS})
 DEFAULT_PERIOD = "1 hour"
 
 
+#: Names that are compared letter by letter with one that is not known, and its longest length.
+_FEW, _SHORT = 1000, 100
+
+
 def is_note(name: str) -> bool:
     """Whether a table, column or file is a note for people, kept out of the market."""
     return name.startswith("_")
@@ -271,5 +275,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     "; did you mean 'supply'?"
     """
     folded = {candidate.strip().lower(): candidate for candidate in known}
-    close = difflib.get_close_matches(name.strip().lower(), folded, n=1)
+    plain = name.strip().lower()
+    close = [plain] if plain in folded else []
+    # Closeness is dear: among very many names, or for a very long one, nobody waits for it.
+    if not close and len(folded) <= _FEW and len(name) <= _SHORT:
+        near = (text for text in folded if len(text) <= 2 * _SHORT)
+        close = difflib.get_close_matches(plain, near, n=1)
     return f"; did you mean {folded[close[0]]!r}?" if close else ""

@@ -1,13 +1,16 @@
-"""Text files in, whatever a spreadsheet saved them as; text files out, whole or not at all."""
+"""Files in, never more of them than is allowed; text files out, whole or not at all."""
 
 from __future__ import annotations
 
 import codecs
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 from qmopt.errors import Problem, TableError
+from qmopt.tables.limits import MIB, Limits
 
 # UTF-32 first: its little-endian mark starts with that of UTF-16.
 _MARKS = (
@@ -17,20 +20,93 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+#: How files start that are no text and are often given a text's name.
+_PACKED = (
+    (b"\x1f\x8b", "is compressed by gzip; unpack it"),
+    (b"BZh", "is compressed by bzip2; unpack it"),
+    (b"\xfd7zXZ\0", "is compressed by xz; unpack it"),
+    (b"\x28\xb5\x2f\xfd", "is compressed by zstd; unpack it"),
+    (b"PK\x03\x04", "is a zip archive, perhaps a spreadsheet; save it as text"),
+)
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 
 
-def read_text(path: Path) -> str:
+def not_a_file(mode: int) -> str:
+    """Return what a path leads to instead of a file, or an empty text.
+
+    Examples
+    --------
+    >>> not_a_file(stat.S_IFIFO | 0o600), not_a_file(stat.S_IFREG)
+    ('a named pipe', '')
+    """
+    return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "something else")
+
+
+def open_file(path: Path, limits: Limits, limit: str) -> BinaryIO:
+    """Open a regular file of limited size; a pipe or device would keep its reader waiting.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    limits, limit
+        What is allowed, and which of it bounds the size in MiB; an empty text for none.
+
+    Raises
+    ------
+    TableError
+        When it cannot be opened, is no file, or is too large.
+    """
+    # Without O_NONBLOCK, opening a pipe waits for a writer.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        _refuse_kind(path, path.stat().st_mode)
+        file = os.fdopen(os.open(path, flags), "rb")
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except ValueError as error:  # a NUL in the path
+        raise TableError([Problem(repr(path.as_posix()), str(error))]) from error
+    try:
+        found = os.fstat(file.fileno())
+        _refuse_kind(path, found.st_mode)
+        if limit:
+            limits.check(limit, found.st_size / MIB, path.as_posix(), "has {} MiB")
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _refuse_kind(path: Path, mode: int) -> None:
+    if kind := not_a_file(mode):
+        raise TableError([Problem(path.as_posix(), f"is {kind}, not a file")])
+
+
+def read_text(path: Path, limits: Limits, limit: str) -> str:
     """Return a file's text: UTF-8, or what its byte-order mark says.
 
     Raises
     ------
     TableError
-        When it cannot be opened, or is in another encoding.
+        When it cannot be opened, is too large, or is in another encoding.
     """
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with open_file(path, limits, limit) as file:
+        try:
+            # Not all there is: the file may grow, and what the system makes up has no size.
+            most = getattr(limits, limit) * MIB
+            raw = file.read(most + 1)
+        except OSError as error:
+            raise unreadable(path, error) from error
+    limits.check(limit, len(raw) / MIB, path.as_posix(), "has more than {} MiB")
+    for start, said in _PACKED:
+        if raw.startswith(start):
+            raise TableError([Problem(path.as_posix(), said)])
     encoding = next((name for mark, name in _MARKS if raw.startswith(mark)), "utf-8")
     try:
         text = raw.decode(encoding)

@@ -8,28 +8,34 @@ import tomllib
 from fractions import Fraction
 from pathlib import Path
 
-from qmopt.errors import Problem, TableError
+from qmopt.errors import Problem, Problems, TableError
 from qmopt.tables.check import Raw
 from qmopt.tables.documents import raw_tables
-from qmopt.tables.numerals import Refused, exact, floating, number_text, shown
+from qmopt.tables.limits import DEFAULT, Limits
+from qmopt.tables.numerals import exact, floating, number_text
+from qmopt.tables.scan import check_toml
+from qmopt.tables.shown import Refused, shown
 from qmopt.tables.table import Table, Tables
 from qmopt.tables.text import read_text, write_text
 
 
-def parse(path: Path, *, as_fractions: bool) -> tuple[dict[str, object], str]:
+def parse(
+    path: Path, *, as_fractions: bool, limits: Limits = DEFAULT
+) -> tuple[dict[str, object], str]:
     """Return a TOML file as parsed, and its text.
 
     Raises
     ------
     TableError
-        When it is not TOML, naming the line.
+        When it is not TOML, naming the line, or beyond a limit.
     """
-    text = read_text(path)
+    text = read_text(path, limits, "document_mib")
+    check_toml(text, limits, path.as_posix())
     convert = exact if as_fractions else floating
 
     def number(written: str) -> float | Fraction | Refused:
         special = written.lstrip("+-") in ("inf", "nan")
-        return Refused(written) if special else convert(written.replace("_", ""))
+        return Refused(written) if special else convert(written.replace("_", ""), limits)
 
     try:
         return tomllib.loads(text, parse_float=number), text
@@ -39,10 +45,10 @@ def parse(path: Path, *, as_fractions: bool) -> tuple[dict[str, object], str]:
         raise TableError([_problem(path, text, error)]) from error
 
 
-def read(path: Path, problems: list[Problem], *, as_fractions: bool) -> list[Raw]:
+def read(path: Path, problems: Problems, *, as_fractions: bool, limits: Limits) -> list[Raw]:
     """Return the tables of a TOML file, unchecked."""
-    document, text = parse(path, as_fractions=as_fractions)
-    return raw_tables(document, path.as_posix(), text, toml=True, problems=problems)
+    document, text = parse(path, as_fractions=as_fractions, limits=limits)
+    return raw_tables(document, path.as_posix(), text, toml=True, problems=problems, limits=limits)
 
 
 def _problem(path: Path, text: str, error: ValueError) -> Problem:
