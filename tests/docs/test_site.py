@@ -29,7 +29,7 @@ def test_the_api_lists_every_public_name():
     text = (DOCS / "api.md").read_text("utf-8")
     listed = set(re.findall(r"^(?:   |\.\. py:data:: )([\w.]+)$", text, re.MULTILINE))
     public = {*qmopt.__all__, *(f"tables.{each}" for each in tables.__all__)}
-    assert public <= listed
+    assert public - listed == set(), "to be listed in docs/api.md"
     modules = {"catalogue": catalogue, "generate": generate, "utilities": utilities}
     for path in listed - public:
         module, _, thing = path.partition(".")
