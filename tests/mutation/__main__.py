@@ -20,9 +20,9 @@ def main():
     started = time.monotonic()
     print("python -m tests.mutation")
     print(
-        f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}; "
-        f"{len(CHECKS)} checks; a mutant is killed by its first failing check, or after "
-        f"{TIME_LIMIT} s"
+        f"{platform.platform()}, Python {platform.python_version()}, numpy {np.__version__}, "
+        f"scipy {scipy.__version__}; {len(CHECKS)} checks; a mutant is killed by its first "
+        f"failing check, or after {TIME_LIMIT} s"
     )
     for module in SOURCES:
         print(f"{module}: sha256 {hashlib.sha256(source(module).encode()).hexdigest()}")
