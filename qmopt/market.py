@@ -251,6 +251,8 @@ class Market:
         if given is None:
             return _frozen(np.full(len(names), float(default)))
         raw = np.asarray(given)
+        if np.ma.is_masked(given):
+            raise MarketError(f"{what}: numbers expected, got masked ones")
         if raw.dtype == bool or raw.dtype.kind not in "iuf":
             raise MarketError(f"{what}: numbers expected, got {raw.dtype}")
         array = np.array(raw, dtype=float)

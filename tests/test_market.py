@@ -28,6 +28,10 @@ REFUSALS = {
     "budgets: booleans": ({"budgets": [True, False]}, "budgets: numbers expected, got bool"),
     "budgets: nothing": ({"budgets": [60, None]}, "budgets: numbers expected, got object"),
     "budgets: complex": ({"budgets": [60, 40j]}, "budgets: numbers expected, got complex"),
+    "budgets: masked": (
+        {"budgets": np.ma.array([60, 40], mask=[False, True])},
+        "budgets: numbers expected, got masked",
+    ),
     "budgets: nan": ({"budgets": [60, np.nan]}, r"budgets\[1\] \(1\): nan"),
     "budgets: infinite": ({"budgets": [np.inf, 40]}, r"budgets\[0\] \(0\): inf"),
     "budgets: negative": ({"budgets": [60, -40]}, r"budgets\[1\] \(1\): -40"),
@@ -70,6 +74,7 @@ def test_refusals(given, words):
         ([[True, False]], "values: numbers expected, got bool"),
         ([["4", "1"]], "values: numbers expected"),
         (np.array([[1, None]], dtype=object), "values: numbers expected, got object"),
+        (np.ma.array([[1, 2]], mask=[[0, 1]]), "values: numbers expected, got masked"),
         ([[1, np.nan]], r"values\[0, 1\].*nan"),
         ([[1, 2], [-3, 4]], r"values\[1, 0\].*-3"),
         ([[1, np.inf]], r"values\[0, 1\].*inf"),

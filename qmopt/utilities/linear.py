@@ -203,6 +203,8 @@ def _dense(values: Any) -> Array:
         array = np.asanyarray(values) if isinstance(values, np.memmap) else np.asarray(values)
     except ValueError as error:  # rows of different lengths
         raise MarketError(f"values: shape (buyers, goods) expected ({error})") from error
+    if np.ma.is_masked(values):  # an ndarray of it would unmask what is missing
+        raise MarketError("values: numbers expected, got masked ones")
     if array.dtype == bool or array.dtype.kind not in "iuf":
         raise MarketError(f"values: numbers expected, got {array.dtype}")
     if array.ndim != 2:
