@@ -71,5 +71,4 @@ def test_a_higher_value_raises_that_price(clear, drawn, more):
     values = np.array(numbers.values)
     values[buyer, good] += more
     after = clear(numbers.with_(values=values))
-    assume((after.market.active == before.market.active).all())  # or credits came with the value
     at_most(before.prices[good], after.prices[good])
