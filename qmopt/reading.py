@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from qmopt import catalogue, tables
@@ -44,7 +45,8 @@ def read_market(
     >>> read_market("textbook/two-teams")
     Market(2 buyers, 2 goods, 100 credits)
     """
-    place = path if Path(path).exists() else _shipped(path)
+    # not Path.exists, which raises for a name that is too long
+    place = path if os.path.exists(path) else _shipped(path)  # noqa: PTH110
     found = tables.read(
         place,
         exact=exact,

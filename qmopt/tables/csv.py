@@ -121,8 +121,9 @@ def _header(text: str, delimiter: str, limits: Limits, file: str) -> tuple[int, 
         for row in reader:
             if any(cell.strip() for cell in row):
                 return reader.line_num, [cell.strip().strip('"').strip() for cell in row]
-    except csv.Error:
-        return 1, []
+    except csv.Error as error:
+        said = f"the header is not CSV, perhaps a quote stands open: {error}"
+        raise TableError([Problem(f"{file} line {max(1, reader.line_num)}", said)]) from error
     return 1, []
 
 

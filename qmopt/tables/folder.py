@@ -71,7 +71,7 @@ def _complaint(file: Path) -> str:
         return unknown_table(file.stem)
     here, there = os.path.realpath(file.parent), os.path.realpath(file)
     if os.path.commonpath([here, there]) != here:
-        return f"is a link out of the folder, to {there}; copy the file instead"
+        return "is a link out of the folder; copy the file instead"
     try:
         kind = not_a_file(file.stat().st_mode)
     except OSError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -53,8 +52,9 @@ def parse(
         if len(content) == len(pairs):
             return content
         result = _Doubled(content)
-        counts = Counter(name for name, _ in pairs)
-        result.again = tuple(name for name, count in counts.items() if count > 1)
+        seen: set[str] = set()
+        again = [name for name, _ in pairs if name in seen or seen.add(name)]
+        result.again = tuple(dict.fromkeys(again))
         doubled.append(result)
         return result
 
@@ -90,14 +90,17 @@ def read(path: Path, problems: Problems, *, as_fractions: bool, limits: Limits) 
 def _report_doubled(document: object, file: str, text: str, problems: Problems) -> None:
     """Find the places of the objects with a doubled key; the parser met them inside out."""
     waiting = [("", document)]
+    lines: dict[str, TextLines] = {}
     while waiting:
         place, content = waiting.pop()
         if isinstance(content, _Doubled):
             for name in problems.fit(content.again):
                 key = f"{place}.{bare(name)}" if place else bare(name)
                 row = re.match(r"(\w+)\[(\d+)\]", place)
-                lines = TextLines(text, row[1], toml=False) if row else ()
-                line = f" line {lines[int(row[2])]}" if row and int(row[2]) < len(lines) else ""
+                line = ""
+                if row:
+                    starts = lines.setdefault(row[1], TextLines(text, row[1], toml=False))
+                    line = f" line {starts[int(row[2])]}" if int(row[2]) < len(starts) else ""
                 said = f"the key {shown(name)} is there twice"
                 problems.append(Problem(f"{file}{line}, {key}", said))
         if isinstance(content, dict):

@@ -67,6 +67,8 @@ def check_twins(spec: Spec, table: Table, problems: Problems) -> None:
         scopes = [table.texts(scope) for scope in spec.key[:number]]
         said: set[int] = set()
         for likeness in (folded, looks):
+            if likeness is looks and all(map(str.isascii, filter(None, set(names)))):
+                break  # both likenesses are the same
             keys = {text: likeness(text) for text in set(names) if text}
             if len(set(keys.values())) == len(keys):
                 continue
@@ -82,8 +84,6 @@ def check_twins(spec: Spec, table: Table, problems: Problems) -> None:
                 is_like = f"{shown(one)} looks like {shown(other)} ({table.where(earlier, name)})"
                 place = table.where(row, name)
                 problems.append(Problem(place, f"{is_like}: {difference(one, other)}"))
-            if all(text is None or text.isascii() for text in keys):
-                break  # both likenesses are the same
 
 
 def _key_column(table: Table, name: str) -> Texts:

@@ -43,7 +43,7 @@ def folded(text: str) -> str:
     (True, False)
     """
     if text.isascii():
-        return " ".join(text.lower().split())
+        return " ".join(text.lower().split()) if " " in text else text.lower()
     return " ".join("".join(map(_plain, unicodedata.normalize("NFD", text))).casefold().split())
 
 
@@ -56,7 +56,7 @@ def looks(text: str) -> str:
     (True, False)
     """
     if text.isascii():
-        return " ".join(text.lower().split())
+        return " ".join(text.lower().split()) if " " in text else text.lower()
     plain = "".join(map(_plain, unicodedata.normalize("NFD", text)))
     return " ".join("".join(_SAME.get(c, c) for c in plain).casefold().split())
 

@@ -16,7 +16,7 @@ from qmopt.tables.check import Raw
 from qmopt.tables.limits import MIB, Limits
 from qmopt.tables.numerals import exact_decimal
 from qmopt.tables.schema import CONTRACT
-from qmopt.tables.shown import Refused, shown
+from qmopt.tables.shown import Refused, bare, shown
 from qmopt.tables.table import Place, Table
 from qmopt.tables.text import open_file, replace_file, unreadable
 
@@ -42,22 +42,18 @@ def read(path: Path, name: str, problems: Problems, limits: Limits) -> Raw:
             # The reader of one file: the other takes a folder's name for a column (a=b/bids).
             stored = pyarrow.parquet.ParquetFile(file)
             _check_size(stored.metadata, limits, place.file)
-            kinds = {field.name: str(field.type) for field in stored.schema_arrow}
             titles = list(stored.schema_arrow.names)
             doubled = [title for title, count in Counter(titles).items() if count > 1]
             for title in problems.fit(doubled):
                 said = f"the column {shown(title)} is there twice"
                 problems.append(Problem(place.where(name), said))
-            known = [title for title in kinds if CONTRACT[name].column(title) is not None]
+            known = [title for title in dict.fromkeys(titles) if CONTRACT[name].column(title)]
             columns = {title: ObjectCells(()) for title in titles if title not in known}
             for title in known:
                 if title in doubled:
                     continue
-                if not _plain(stored.schema_arrow.field(title).type, pyarrow):
-                    said = f"holds {shown(kinds[title])[1:-1]}, not text or numbers"
-                    problems.append(Problem(place.where(name, None, title), said))
-                    columns[title] = ObjectCells([None] * stored.metadata.num_rows)
-                    continue
+                kind = stored.schema_arrow.field(title).type
+                _check_kind(kind, pyarrow, place.where(name, None, title))
                 # Text stays a dictionary: a long one under a million rows is in memory once.
                 texts = pyarrow.parquet.ParquetFile(file, read_dictionary=[title])
                 column = texts.read(columns=[title], use_threads=False).column(0)
@@ -93,8 +89,8 @@ def _check_size(metadata: Any, limits: Limits, where: str) -> None:
     limits.check("unpacked_mib", size / MIB, where, "unfolds to {} MiB")
 
 
-def _plain(kind: Any, pyarrow: Any) -> bool:
-    """Whether cells of a type are single values that a table may hold, if only to be refused."""
+def _check_kind(kind: Any, pyarrow: Any, where: str) -> None:
+    """Refuse a column whose cells are not single values; wrong ones are refused cell by cell."""
     types = pyarrow.types
     if types.is_dictionary(kind):
         kind = kind.value_type
@@ -109,7 +105,9 @@ def _plain(kind: Any, pyarrow: Any) -> bool:
         types.is_timestamp,
         types.is_null,
     )
-    return any(test(kind) for test in tests)
+    if not any(test(kind) for test in tests):
+        said = f"holds {bare(str(kind))}, not text or numbers"
+        raise TableError([Problem(where, said)])
 
 
 def _cells(column: Any, pyarrow: Any) -> Cells:

@@ -67,7 +67,7 @@ def read(
     path = Path(path)
     dialect = csv.Dialect(delimiter, Numerals(decimal, thousands))
     problems = Problems()
-    if path.is_dir():
+    if _is_folder(path):
         return _read_folder(path, dialect, problems, limits, exact=exact)
     reader = {".toml": toml.read, ".json": json.read}.get(path.suffix.lower())
     if reader is None:
@@ -111,7 +111,7 @@ def read_table(
     dialect = csv.Dialect(delimiter, Numerals(decimal, thousands))
     problems = Problems()
     raw: Raw | None
-    if path.is_dir():
+    if _is_folder(path):
         files = {stem: file for stem, file in table_files(path, problems, limits) if stem == name}
         if name not in files:
             said = f"holds neither {name}.csv nor {name}.parquet"
@@ -186,6 +186,13 @@ def _read_folder(
         values_at=values_at,
         limits=limits,
     )
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError as error:  # a name that is too long, for one
+        raise unreadable(path, error) from error
 
 
 def _check_there(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 import zipfile
 import zlib
@@ -23,6 +24,12 @@ _WHOLE = ("indices", "indptr", "row", "col", "coords", "shape")
 _MEMBERS = {f"{name}.npy" for name in (*_WHOLE, "data", "format", "_is_array")}
 #: Longest directory of a zip archive: a matrix has five or six entries of less than 100 bytes.
 _DIRECTORY = 4096
+#: Longest header of an array.
+_HEADER = 4096
+_FORM = re.compile(
+    r"\{\s*'descr':\s*'(?P<type>[^']{1,40})',\s*'fortran_order':\s*(?:True|False),"
+    r"\s*'shape':\s*\((?P<shape>(?:\s*[0-9]{1,18}\s*,?)*+)\s*\),?\s*\}\s*"
+)
 
 #: What NumPy, SciPy and zipfile raise over a file that is not as it should be.
 _BROKEN = (
@@ -33,7 +40,7 @@ _BROKEN = (
     IndexError,
     EOFError,
     RuntimeError,  # an encrypted member; RecursionError and NotImplementedError are among them
-    MemoryError,  # from the parser of a header
+    MemoryError,
     OverflowError,
     struct.error,
     zlib.error,
@@ -84,15 +91,24 @@ def _mapped(path: Path, file: BinaryIO, limits: Limits) -> Any:
 
 
 def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Read shape and type of an array, up to its first number."""
+    """Read shape and type of an array, up to its first number.
+
+    NumPy would evaluate whatever literal stands there, so that a nest of brackets is its stack's
+    end; this takes the one form of header that arrays of numbers have.
+    """
     version = npy.read_magic(file)
-    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-    if version not in readers:
+    if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version} of the format")
-    shape, _, dtype = readers[version](file)
-    if dtype.hasobject or min(shape, default=0) < 0:
-        raise ValueError("an array of objects" if dtype.hasobject else f"the shape {shape}")
-    return shape, dtype
+    wide = version == (2, 0)
+    (length,) = struct.unpack("<I" if wide else "<H", file.read(4 if wide else 2))
+    text = file.read(min(length, _HEADER + 1)).decode("latin-1")
+    found = _FORM.fullmatch(text) if length <= _HEADER else None
+    if found is None:
+        raise ValueError(f"the header {text[:100].strip()!r}")
+    dtype = np.dtype(found["type"])
+    if dtype.hasobject:
+        raise ValueError("an array of objects")
+    return tuple(int(size) for size in found["shape"].split(",") if size.strip()), dtype
 
 
 def _unpacked(path: Path, file: BinaryIO, limits: Limits) -> Any:

@@ -70,6 +70,8 @@ def open_file(path: Path, limits: Limits, limit: str) -> BinaryIO:
         file = os.fdopen(os.open(path, flags), "rb")
     except OSError as error:
         raise unreadable(path, error) from error
+    except TableError:
+        raise
     except ValueError as error:  # a NUL in the path
         raise TableError([Problem(repr(path.as_posix()), str(error))]) from error
     try:
@@ -98,9 +100,7 @@ def read_text(path: Path, limits: Limits, limit: str) -> str:
     """
     with open_file(path, limits, limit) as file:
         try:
-            # Not all there is: the file may grow, and what the system makes up has no size.
-            most = getattr(limits, limit) * MIB
-            raw = file.read(most + 1)
+            raw = _contents(file, getattr(limits, limit) * MIB)
         except OSError as error:
             raise unreadable(path, error) from error
     limits.check(limit, len(raw) / MIB, path.as_posix(), "has more than {} MiB")
@@ -119,6 +119,14 @@ def read_text(path: Path, limits: Limits, limit: str) -> str:
         where = f"{path.as_posix()} line {text.count(chr(10), 0, text.index(chr(0))) + 1}"
         raise TableError([Problem(where, "holds a NUL; save it as UTF-8")])
     return text
+
+
+def _contents(file: BinaryIO, most: int) -> bytes:
+    """Read a file, and one byte beyond the most: it may grow, or have no size to be asked for."""
+    raw = file.read(min(os.fstat(file.fileno()).st_size, most) + 1)
+    while len(raw) <= most and (more := file.read(MIB)):
+        raw += more
+    return raw
 
 
 def unreadable(path: Path, error: OSError) -> TableError:
