@@ -23,6 +23,7 @@ from qmopt.tight import tight_graph
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.pairs import pairs
 from qmopt.utilities.protocol import Allocation, Array
+from qmopt.witness import witness
 
 
 def clear(
@@ -80,6 +81,11 @@ def clear(
     near = None if near is None else _running(market, near)
     begun = time.perf_counter()
     outcome = method.solve(market)
+    if not isinstance(outcome, Outcome):
+        raise MarketError(
+            f"method {method!r}: an Outcome(prices, allocation, status) expected, "
+            f"got {type(outcome).__name__}"
+        )
     solved = time.perf_counter()
     prices = per_good(market, outcome.prices)
     allocation = per_pair(market, outcome.allocation)
@@ -88,8 +94,10 @@ def clear(
     if certificate.certified() and isinstance(market.utility, Linear):
         allocation, certificate, more = _settle_ties(market, prices, allocation, certificate, near)
         notes += more
+    elif near is not None:
+        notes.append("near is for linear utilities; the allocation is the method's own")
     if not certificate.certified():
-        raise NotCertified(_why(certificate, outcome, method), outcome, certificate)
+        raise NotCertified(_why(market, certificate, outcome, method), outcome, certificate)
     stats = dict(outcome.stats)
     stats["seconds"] = {
         **cast(dict[str, float], stats.get("seconds", {"solve": solved - begun})),
@@ -137,14 +145,19 @@ def _settle_ties(
     return settled, measured, [f"several allocations go with these prices; ties are {rule}"]
 
 
-def _why(certificate: Certificate, outcome: Outcome, method: Method) -> str:
-    """Say which residual failed, by how much, and what to try."""
+def _why(market: Market, certificate: Certificate, outcome: Outcome, method: Method) -> str:
+    """Say which residual failed, by how much, at whom, and what to try."""
     sizes = {name: abs(size) for name, size in certificate.residuals.items() if size is not None}
-    name = max(sizes, key=lambda key: sizes[key])
+    # the gap sums up what the others say piece by piece, so it is named only when it is alone
+    others = {name: size for name, size in sizes.items() if name != "gap"}
+    told = others if max(others.values()) > certificate.tolerance else sizes
+    name = max(told, key=lambda key: told[key])
+    who = witness(market, outcome.prices, outcome.allocation, name)
+    whose = f" ({who})" if who else ""
     notes = f" ({'; '.join(outcome.notes)})" if outcome.notes else ""
     return (
-        f"not an equilibrium at tolerance {certificate.tolerance:g}: {name} is {sizes[name]:.2g}, "
-        f"found by {method!r}, which calls it {outcome.status!r}{notes}; "
+        f"not an equilibrium at tolerance {certificate.tolerance:g}: {name} is {sizes[name]:.2g}"
+        f"{whose}, found by {method!r}, which calls it {outcome.status!r}{notes}; "
         "a larger tolerance, a longer time limit or another solver may do"
     )
 

@@ -11,12 +11,20 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from qmopt.arguments import frozen, names, numbers
 from qmopt.assemble import assemble
 from qmopt.errors import MarketError
-from qmopt.utilities.protocol import Array, Utility
+from qmopt.utilities.protocol import Utility
 
 if TYPE_CHECKING:
     from qmopt.tables import Tables
+
+
+#: Arguments of the constructor that :meth:`Market.replace` carries over.
+_ARGUMENTS = (
+    "budgets", "supplies", "utility", "reserves", "keep_values", "utility_caps", "buyers", "goods",
+    "credit_rate", "guarantees", "title", "period",
+)  # fmt: skip
 
 
 class Market:
@@ -101,13 +109,13 @@ class Market:
         self.title, self.period, self.tables = title, period, tables
         buyers = getattr(utility, "buyers", None) if buyers is None else buyers
         goods = getattr(utility, "goods", None) if goods is None else goods
-        self.buyers, self.goods = _names("buyers", buyers, n), _names("goods", goods, m)
-        self.budgets = self._numbers("budgets", budgets, self.buyers, 0)
-        self.supplies = self._numbers("supplies", supplies, self.goods, 0)
-        self.reserves = self._numbers("reserves", reserves, self.goods, 0)
-        self.keep_values = self._numbers("keep_values", keep_values, self.buyers, 0)
-        self.utility_caps = self._numbers("utility_caps", utility_caps, self.buyers, np.inf)
-        self.credit_rate = self._numbers("credit_rate", credit_rate, self.buyers, 1)
+        self.buyers, self.goods = names("buyers", buyers, n), names("goods", goods, m)
+        self.budgets = numbers("budgets", budgets, self.buyers, 0)
+        self.supplies = numbers("supplies", supplies, self.goods, 0)
+        self.reserves = numbers("reserves", reserves, self.goods, 0)
+        self.keep_values = numbers("keep_values", keep_values, self.buyers, 0)
+        self.utility_caps = numbers("utility_caps", utility_caps, self.buyers, np.inf)
+        self.credit_rate = numbers("credit_rate", credit_rate, self.buyers, 1)
         self.guarantees = guarantees
         if guarantees is not None and np.shape(guarantees) != self.shape:
             raise MarketError(
@@ -115,14 +123,20 @@ class Market:
             )
         if not (n and m):
             raise MarketError(f"a market needs buyers and goods, got {n} buyers and {m} goods")
-        self.empty = _frozen(self.supplies == 0)
-        self.active = _frozen(
+        self.empty = frozen(self.supplies == 0)
+        self.active = frozen(
             (self.budgets > 0) & (self.utility_caps > 0) & utility.usable(~self.empty)
         )
-        self.sold = _frozen(~self.empty & utility.wanted(self.active))
+        self.sold = frozen(~self.empty & utility.wanted(self.active))
         if not self.active.any():
             reason = "; ".join(f"{name}: {why}" for name, why in list(self.excluded.items())[:20])
             raise MarketError(f"no buyer has credits and a use for anything on sale ({reason})")
+        self._checked = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_checked" in self.__dict__:
+            raise AttributeError(f"a market is frozen; market.replace({name}=...) makes another")
+        super().__setattr__(name, value)
 
     @classmethod
     def from_tables(cls, tables: Tables | None = None, **frames: Any) -> Self:
@@ -180,6 +194,31 @@ class Market:
     def has_pools(self) -> bool:
         """Whether buyers count in currencies of their pools."""
         return self.tables is not None and len(self.tables["pools"]) > 0
+
+    def replace(self, **changes: Any) -> Market:
+        """Return the same market with some arguments changed, by their names in the constructor.
+
+        Its tables, which no longer say the same, are left behind, and pools with them.
+
+        Raises
+        ------
+        MarketError
+            If there is no such argument, or the result is no market.
+
+        Examples
+        --------
+        Half of the first good is taken back:
+
+        >>> from qmopt import Linear, Market
+        >>> market = Market([60, 40], [8, 16], Linear([[4, 1], [2, 1]]))
+        >>> market.replace(supplies=[4, 16]).supplies.tolist()
+        [4.0, 16.0]
+        """
+        arguments = {name: getattr(self, name) for name in _ARGUMENTS}
+        unknown = sorted(changes.keys() - arguments.keys())
+        if unknown:
+            raise MarketError(f"replace: no argument {unknown[0]!r}; there are {_ARGUMENTS}")
+        return Market(**(arguments | changes))
 
     def take(self, buyers: NDArray[np.int64], goods: NDArray[np.int64]) -> Market:
         """Restrict to some buyers and goods, in the order given; tables are left behind."""
@@ -243,47 +282,3 @@ class Market:
         ):  # fmt: skip
             digest.update(np.ascontiguousarray(array).astype("<f8").tobytes())
         return digest.hexdigest()
-
-    def _numbers(
-        self, what: str, given: ArrayLike | None, names: tuple[str, ...], default: float
-    ) -> Array:
-        """Check one array of finite, nonnegative numbers; only caps may be infinite."""
-        if given is None:
-            return _frozen(np.full(len(names), float(default)))
-        raw = np.asarray(given)
-        if np.ma.is_masked(given):
-            raise MarketError(f"{what}: numbers expected, got masked ones")
-        if raw.dtype == bool or raw.dtype.kind not in "iuf":
-            raise MarketError(f"{what}: numbers expected, got {raw.dtype}")
-        array = np.array(raw, dtype=float)
-        if array.shape != (len(names),):
-            raise MarketError(f"{what}: shape ({len(names)},) expected, got {array.shape}")
-        ceiling = np.inf if default == np.inf else np.finfo(float).max
-        bad = np.flatnonzero(~((array >= 0) & (array <= ceiling)))
-        if bad.size:
-            k = int(bad[0])
-            raise MarketError(
-                f"{what}[{k}] ({names[k]}): {array[k]} is not a finite, nonnegative number"
-            )
-        return _frozen(array)
-
-
-def _names(what: str, given: Sequence[str] | None, count: int) -> tuple[str, ...]:
-    if given is None:
-        return tuple(str(k) for k in range(count))
-    names = (given,) if isinstance(given, str) else tuple(given)
-    if len(names) != count:
-        raise MarketError(f"{what}: {count} names expected, got {len(names)}")
-    seen: set[str] = set()
-    for k, name in enumerate(names):
-        if not isinstance(name, str) or not name:
-            raise MarketError(f"{what}[{k}]: a name is nonempty text, got {name!r}")
-        if name in seen:
-            raise MarketError(f"{what}[{k}]: {name!r} stands twice")
-        seen.add(name)
-    return tuple(str(name) for name in names)  # numpy's text is a subclass
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array

@@ -92,6 +92,10 @@ class Solver(ABC):
         return str(problem.status)
 
 
+#: Clarabel's own, and one that gets stuck elsewhere.
+_STEP_FRACTIONS = (0.99, 0.8)
+
+
 @dataclass(frozen=True)
 class Clarabel(Solver):
     """Interior point for log objectives: the default.
@@ -102,7 +106,8 @@ class Clarabel(Solver):
         Relative and absolute, for gap and feasibility. Duals are right to about its square root.
     step_fraction
         Share of the way to the boundary that a step may go. Clarabel's own 0.99 gets stuck now and
-        then on markets whose budgets are orders of magnitude apart.
+        then on markets whose budgets are orders of magnitude apart, 0.8 on some with many ties:
+        where one fails, the other is tried, and the status says so.
     """
 
     tolerance: float = 1e-12
@@ -119,6 +124,17 @@ class Clarabel(Solver):
             "max_step_fraction": self.step_fraction,
             **limit,
         }
+
+    def solve(self, problem: cp.Problem) -> str:
+        """Solve in place, with the other step fraction where the first gets stuck."""
+        try:
+            return super().solve(problem)
+        except SolverFailed:
+            if self.step_fraction not in _STEP_FRACTIONS:
+                raise
+            (other,) = {*_STEP_FRACTIONS} - {self.step_fraction}
+            status = Solver.solve(replace(self, step_fraction=other), problem)
+            return f"{status}, with steps of {other} instead of {self.step_fraction}"
 
 
 @dataclass(frozen=True)

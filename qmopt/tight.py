@@ -71,7 +71,7 @@ class TightGraph(MarketGraph):
         return flow
 
     def loose(self, flow: Array, zero: float = 1e-9) -> NDArray[np.bool_]:
-        """Tell which edges could carry another flow at the same prices, shape (E,).
+        """Tell which edges lie where flow could change at the same prices, shape (E,).
 
         Flow can always be added along a tight edge and taken off one that carries some; what can
         change lies on a cycle of such moves. Within a strongly connected part there is one exactly

@@ -1,67 +1,27 @@
-"""Crossover: from a rough point to the exact prices of a linear market, by pivoting on forests.
+"""Crossover: from a rough point to the exact prices of a linear market.
 
-The spends ``b[i, j] = p_j x[i, j]`` of an equilibrium minimise a convex function (Shmyrev's
-program, here with kept credits and reserve prices)::
-
-    sum_j r_j (log(r_j / s_j) - 1) - sum_ij b[i, j] log v[i, j] - sum_i kept_i log keep_value_i
-                                   - sum_j idle_j log reserve_j
-    sum_j b[i, j] + kept_i = B_i,   sum_i b[i, j] + idle_j = r_j,   everything nonnegative
-
-It is nonlinear in the values r_j of the supplies only, so some optimum lives on a forest, and on a
-forest everything has a closed form: prices follow the edges, ``p_j = v[i, j] beta_i``, each tree is
-scaled so that its supplies are worth its budgets (or pinned at the bank, where a kept credit or an
-idle unit fixes the scale), and leaf elimination gives the spends. So: guess the forest from the
-largest spends of the rough point; walk to its optimum until a spend would turn negative, drop that
-edge; let the most wanted pair in, which joins two trees or turns round a cycle; and so on until
-nobody wants anything else. Each step lowers the function. A simplex method for the last digits.
-
-Source of the program: V. I. Shmyrev, J. Appl. Ind. Math. 3(4), 2009; the pivoting is ours.
+A conic solver's shares say which pairs trade, if not quite how much. Bids are read off them, cycles
+of the flow are cancelled, and the forest that remains is where :mod:`qmopt.methods.pivots` starts:
+most often it has nothing left to do but to compute the prices that the forest implies.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
-from qmopt.forest import Forest, flows, grow, heaviest, path
+from qmopt.forest import heaviest, without_cycles
 from qmopt.graph import MarketGraph, market_graph
 from qmopt.market import Market
+from qmopt.methods.pivots import Crossed, Pivots, to_budgets
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.pairs import entries, total_by
 from qmopt.utilities.protocol import Allocation, Array
 
-#: Relative gain below which a pair counts as tied, not as wanted: rounding along long trees.
-TIE = 1e-11
-#: Spend, as a share of what it is the difference of, that counts as zero.
-ZERO = 1e-13
-
-
-@dataclass(frozen=True)
-class Crossed:
-    """Where the pivoting ended.
-
-    Parameters
-    ----------
-    prices
-        Shape (m,), credits per unit.
-    allocation
-        Shape (n, m), units, sparse: at most n+m-1 pairs.
-    finished
-        Whether nobody wanted anything else; otherwise pivots or time ran out.
-    pivots
-        Edges that went in or out.
-    passes
-        How often all values were looked at.
-    """
-
-    prices: Array
-    allocation: sp.csr_array
-    finished: bool
-    pivots: int
-    passes: int
+#: Flow, as a share of the smaller flow through its ends, that says nothing about who buys what.
+NOISE = 1e-9
+TINY = float(np.finfo(float).tiny)
 
 
 def crossover(
@@ -69,6 +29,7 @@ def crossover(
     prices: Array,
     allocation: Allocation,
     *,
+    near: bool = True,
     time_limit: float = np.inf,
     most_pivots: int | None = None,
 ) -> Crossed:
@@ -80,17 +41,37 @@ def crossover(
         With linear utilities; every buyer active and every good sold.
     prices, allocation
         Shapes (m,) and (n, m): the nearer to an equilibrium, the fewer pivots. Any point will do.
+    near
+        Whether the point is worth keeping: then cycles of its flow are cancelled first. From shares
+        that mean nothing it is quicker to start at the forest of the largest.
     time_limit
         Seconds.
     most_pivots
-        Default: 50 per buyer and good.
+        Default: 200 per buyer and good.
     """
     if not isinstance(market.utility, Linear):
         raise TypeError(f"crossover needs linear utilities, got {type(market.utility).__name__}")
     graph = market_graph(market)
-    pivoting = _Pivoting(graph, spends(graph, prices, allocation))
-    limit = 50 * (market.n + market.m) if most_pivots is None else most_pivots
+    flow = spends(graph, prices, allocation)
+    size = _size(graph, flow)
+    weight = flow / np.minimum(size[graph.source], size[graph.sink])
+    if near:
+        order = np.argsort(-weight, kind="stable")
+        order = order[weight[order] > NOISE]
+        edges, flow = without_cycles(
+            graph.nodes, graph.source, graph.sink, np.log(graph.value), flow, order.tolist()
+        )
+    else:
+        edges = heaviest(graph.nodes, graph.source, graph.sink, weight)
+    pivoting = Pivots(graph, [k for k in edges if flow[k] > 0], flow, size)
+    limit = 200 * (market.n + market.m) if most_pivots is None else most_pivots
     return pivoting.run(limit, time.monotonic() + time_limit)
+
+
+def _size(graph: MarketGraph, flow: Array) -> Array:
+    """Flow through each node, (nodes,): budgets, what flows into goods; no bound at the bank."""
+    into = total_by(graph.sink, flow, graph.nodes)[graph.market.n : graph.bank]
+    return np.concatenate([graph.market.budgets, np.maximum(into, TINY), [np.inf]])
 
 
 def spends(graph: MarketGraph, prices: Array, allocation: Allocation) -> Array:
@@ -111,175 +92,9 @@ def spends(graph: MarketGraph, prices: Array, allocation: Allocation) -> Array:
     total = np.append(total_by(graph.source[mine], flow[mine], market.n), np.ones(market.m + 1))
     lost = mine & ~((total > 0) & (total < np.inf))[graph.source]
     flow[lost] = graph.value[lost]  # a buyer without any share starts on what it values
-    return _to_budgets(graph, flow)
+    return to_budgets(graph, flow)
 
 
 def _finite(numbers: Array) -> Array:
     """Return the positive numbers; 0 for the others, and for what is not a number at all."""
     return np.maximum(np.nan_to_num(numbers, posinf=0.0), 0)
-
-
-def _to_budgets(graph: MarketGraph, flow: Array) -> Array:
-    """Scale the flows out of each buyer to its budget."""
-    mine = graph.source < graph.market.n
-    total = total_by(graph.source[mine], flow[mine], graph.market.n)
-    scaled = flow.copy()
-    scaled[mine] *= (graph.market.budgets / total)[graph.source[mine]]
-    return scaled
-
-
-class _Pivoting:
-    """The state between pivots: the forest's edges and the nonnegative flow on them."""
-
-    def __init__(self, edges: MarketGraph, flow: Array) -> None:
-        market = edges.market
-        self.edges, self.market, self.nodes = edges, market, edges.nodes
-        requirement = np.append(market.budgets, np.zeros(market.m))
-        into = total_by(edges.sink, flow, self.nodes)[: edges.bank]
-        requirement[market.n :] = np.maximum(into[market.n :], np.finfo(float).tiny)
-        size = np.append(requirement, np.inf)
-        weight = flow / np.minimum(size[edges.source], size[edges.sink])
-        kept = heaviest(self.nodes, edges.source, edges.sink, weight)
-        # an edge that carries nothing says nothing, unless a good hangs on it alone
-        self.forest_edges = [k for k in kept if flow[k] > 0]
-        self.flow = np.zeros(len(flow))
-        self.flow[self.forest_edges] = flow[self.forest_edges]
-        self.flow = _to_budgets(edges, self.flow)
-        self.first = [edges.bank, *np.argsort(-requirement, kind="stable").tolist()]
-        self.pivots = self.passes = 0
-
-    def run(self, most_pivots: int, deadline: float) -> Crossed:
-        """Pivot until nobody wants anything else."""
-        while True:
-            forest, price = self._settle(most_pivots, deadline)
-            if self.pivots >= most_pivots or time.monotonic() > deadline:
-                return self._crossed(price, finished=False)
-            self.passes += 1
-            if not self._enter(forest, price):
-                return self._crossed(price, finished=True)
-
-    def _crossed(self, price: Array, *, finished: bool) -> Crossed:
-        edges, n = self.edges, self.market.n
-        prices = price[n : edges.bank]
-        used = np.array(self.forest_edges, dtype=np.int64)
-        used = used[edges.is_pair[used]]  # the others are kept credits and idle units
-        good = edges.sink[used] - n
-        units = self.flow[used] / prices[good]
-        allocation = sp.csr_array((units, (edges.source[used], good)), shape=self.market.shape)
-        return Crossed(prices, allocation, finished, self.pivots, self.passes)
-
-    def _settle(self, most_pivots: int, deadline: float) -> tuple[Forest, Array]:
-        """Walk to the optimum of the forest, dropping every edge whose flow would turn negative."""
-        while True:
-            forest = self._grow()
-            price, requirement = self._prices(forest)
-            on_forest, scale = flows(forest, requirement, len(self.forest_edges))
-            target = np.where(np.abs(on_forest) <= ZERO * scale, 0.0, on_forest)
-            blocked = self._walk(forest, target)
-            if not blocked or self.pivots >= most_pivots or time.monotonic() > deadline:
-                return forest, price
-            self.pivots += len(blocked)
-            out = set(blocked)
-            self.forest_edges = [k for k in self.forest_edges if k not in out]
-
-    def _grow(self) -> Forest:
-        edges = self.edges
-        source, sink = edges.source[self.forest_edges], edges.sink[self.forest_edges]
-        ends = list(zip(source.tolist(), sink.tolist(), strict=True))
-        return grow(self.nodes, ends, self.first)
-
-    def _prices(self, forest: Forest) -> tuple[Array, list[float]]:
-        """Cost per utility of buyers, prices of goods, 1 at the bank; and all requirements."""
-        n, bank = self.market.n, self.edges.bank
-        relative = [0.0] * self.nodes
-        value = self.edges.value[self.forest_edges].tolist()
-        source = self.edges.source[self.forest_edges].tolist()
-        for node in forest.order:
-            up = forest.parent[node]
-            if up < 0:
-                relative[node] = 1.0
-            elif source[forest.edge[node]] == node:
-                relative[node] = relative[up] / value[forest.edge[node]]
-            else:
-                relative[node] = relative[up] * value[forest.edge[node]]
-        # the source of an edge is a buyer with its cost, or the bank with price 1
-        price = np.array(relative)
-        tree = np.array(forest.tree)
-        budgets = total_by(tree[:n], self.market.budgets, tree.max() + 1)
-        supplies = self.market.supplies
-        worth = total_by(tree[n:bank], supplies * price[n:bank], tree.max() + 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            factor = np.where(worth > 0, budgets / worth, 1.0)
-        factor[tree[bank]] = 1.0
-        price *= factor[tree]
-        requirement = np.concatenate([self.market.budgets, supplies * price[n:bank], [0.0]])
-        return price, requirement.tolist()
-
-    def _walk(self, forest: Forest, target: Array) -> list[int]:
-        """Move the flow of every tree towards its target; return the edges that stop it at 0."""
-        kept = np.array(self.forest_edges, dtype=np.int64)
-        tree = np.array(forest.tree)[self.edges.source[kept]]
-        now = self.flow[kept]
-        falls = target < 0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            reach = np.where(falls, now / (now - target), np.inf)
-        length = np.ones(tree.max(initial=0) + 1)
-        np.minimum.at(length, tree, reach)
-        # all the way means just there: now + (target - now) would lose a small target to rounding
-        part = length[tree]
-        moved = np.where(part == 1, target, now + part * (target - now))
-        self.flow[kept] = np.maximum(moved, 0)
-        blocked: list[int] = []
-        for t in np.unique(tree[falls]).tolist():
-            k = int(np.argmin(np.where(tree == t, reach, np.inf)))
-            blocked.append(int(kept[k]))
-            self.flow[kept[k]] = 0.0
-        return blocked
-
-    def _enter(self, forest: Forest, price: Array) -> bool:
-        """Let the most wanted edges in: many that join trees, or one that closes a cycle."""
-        edges = self.edges
-        with np.errstate(divide="ignore"):
-            gain = edges.value * price[edges.source] / price[edges.sink]
-        wanted = np.flatnonzero(gain > 1 + TIE)
-        if not wanted.size:
-            return False
-        order = wanted[
-            np.lexsort((-price[edges.source[wanted]] * edges.value[wanted], -gain[wanted]))
-        ]
-        tree = forest.tree
-        leader = list(range(max(tree) + 1))
-
-        def find(t: int) -> int:
-            while leader[t] != t:
-                t = leader[t]
-            return t
-
-        joined = False
-        for k in order.tolist():
-            one, other = int(edges.source[k]), int(edges.sink[k])
-            a, b = find(tree[one]), find(tree[other])
-            if a != b:
-                leader[a] = b
-                self.forest_edges.append(k)
-                self.pivots += 1
-                joined = True
-            elif not joined and tree[one] == tree[other]:
-                self._turn(forest, k, one, other)
-                self.pivots += 1
-                break
-        return True
-
-    def _turn(self, forest: Forest, entering: int, one: int, other: int) -> None:
-        """Push flow round the cycle that an edge closes until another edge of it is empty."""
-        sides = path(forest, one, other)
-        falling = [self.forest_edges[e] for side in sides for e in side[0::2]]
-        rising = [self.forest_edges[e] for side in sides for e in side[1::2]]
-        least = min(falling, key=lambda k: self.flow[k])
-        amount = self.flow[least]
-        self.flow[falling] -= amount
-        self.flow[rising] += amount
-        self.flow[entering] = amount
-        self.flow[least] = 0.0
-        self.forest_edges.remove(least)
-        self.forest_edges.append(entering)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import scipy.sparse as sp
 
-from qmopt.errors import SolverFailed
+from qmopt.errors import MarketError, SolverFailed
 from qmopt.market import Market
 from qmopt.methods.crossover import crossover
 from qmopt.methods.outcome import Outcome, refuse_caps, restore, trading
@@ -153,7 +153,11 @@ class EisenbergGaleModel:
         return restore(self.market, prices, sp.csr_array(inner.shape))[0]
 
     def point(self) -> tuple[Array, Allocation]:
-        """Prices (m,) and units (n, m; sparse if the values are) of the solved problem."""
+        """Prices (m,) and units (n, m; sparse if the values are) of the solved problem.
+
+        A good of which a larger share is left over than its price is above the reserve (in the
+        model's own scale, where their product tends to 0) is free, or at its reserve.
+        """
         if self._levels.value is None:
             raise SolverFailed("no allocation yet: solve the problem first")
         activities = self._inner.utility.activities()
@@ -163,8 +167,12 @@ class EisenbergGaleModel:
             (uses.data * levels[uses.row], (activities.owner[uses.row], uses.col)),
             shape=self._inner.shape,
         )
-        allocation = restore(self.market, np.zeros(self._inner.m), units)[1]
-        return self.prices(), allocation
+        inner = self._inner
+        prices = self.prices()[self.market.sold]
+        left_over = 1 - np.asarray(units.sum(axis=0)).ravel() / inner.supplies
+        above = (prices - inner.reserves) * inner.supplies / self._credit
+        prices = np.where(left_over > above, inner.reserves, prices)
+        return restore(self.market, prices, units)
 
     def fair_point(self) -> tuple[Array, Allocation]:
         """Return equal prices, and of every good the share that a buyer's budget is of all."""
@@ -204,6 +212,10 @@ class EisenbergGale:
     crossover: bool = True
     time_limit: float = np.inf
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.solver, Solver):
+            raise MarketError(f"solver: an object such as Clarabel() expected, got {self.solver!r}")
+
     # at the ends of floating point numbers overflow; the certificate judges what comes of it
     @np.errstate(all="ignore")
     def solve(self, market: Market) -> Outcome:
@@ -221,7 +233,8 @@ class EisenbergGale:
         clock.append(time.perf_counter())
         left = self.time_limit - (clock[-1] - clock[0])
         notes: list[str] = []
-        stats: dict[str, Any] = {}
+        stats: dict[str, Any] = {"iterations": None}
+        near = True
         crosses = self.crossover and isinstance(market.utility, Linear)
         try:
             status = self.solver.within(left).solve(model.problem)
@@ -232,7 +245,7 @@ class EisenbergGale:
             if not crosses:
                 raise
             # the crossover finds its way from any point; the worse the point, the longer
-            status = "failed"
+            status, near = "failed", False
             notes.append(f"{failure}; the crossover started from shares by credits instead")
             prices, allocation = model.fair_point()
         clock.append(time.perf_counter())
@@ -243,6 +256,7 @@ class EisenbergGale:
                 inner,
                 prices[goods],
                 allocation[buyers][:, goods],
+                near=near,
                 time_limit=self.time_limit - (clock[-1] - clock[0]),
             )
             prices, allocation = restore(market, crossed.prices, crossed.allocation)

@@ -60,7 +60,7 @@ class Pivoting:
             (shares * inner.supplies[good], (activities.owner, good)), shape=inner.shape
         )
         prices = np.full(inner.m, inner.budgets.sum() / inner.supplies.sum())
-        crossed = crossover(inner, prices, start, time_limit=self.time_limit)
+        crossed = crossover(inner, prices, start, near=False, time_limit=self.time_limit)
         prices, allocation = restore(market, crossed.prices, crossed.allocation)
         return Outcome(
             prices,

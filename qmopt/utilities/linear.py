@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,10 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qmopt.errors import MarketError
 from qmopt.utilities.pairs import entries, pairs, total_by
-from qmopt.utilities.protocol import Activities, Allocation, Array, Best, Utility
-
-if TYPE_CHECKING:
-    import cvxpy as cp
+from qmopt.utilities.protocol import Activities, Allocation, Array, Utility
 
 
 class Linear(Utility):
@@ -128,20 +125,6 @@ class Linear(Utility):
             ratios = np.where(values > 0, prices / values, np.inf)
         return ratios.min(axis=1).astype(float)
 
-    def best(self, prices: Array, budgets: Array) -> Best:
-        """Best affordable bundle: the whole budget on one good of least price per value."""
-        n, m = self.shape
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cost = self.unit_cost(prices)
-            value = np.where(budgets > 0, budgets / cost, 0.0)
-        owner, good, values = self._pairs()
-        tight = (prices[good] / values <= cost[owner]) & (prices[good] > 0)
-        tight &= np.isfinite(value[owner]) & (value[owner] > 0)
-        buyers, first = np.unique(owner[tight], return_index=True)
-        goods = good[tight][first]
-        units = budgets[buyers] / prices[goods]
-        return Best(value, sp.csr_array((units, (buyers, goods)), shape=(n, m)))
-
     def excess_cost(self, prices: Array, allocation: Allocation) -> Array:
         """Spend beyond need: ``sum_j x[i, j] * (prices[j] - cost[i] * values[i, j])``."""
         n, _ = self.shape
@@ -152,13 +135,6 @@ class Linear(Utility):
             priced = np.where(values > 0, cost * values, 0.0)
         wasted = units * np.maximum(prices[columns] - priced, 0)
         return total_by(rows, wasted, n)
-
-    def expression(self, levels: cp.Expression) -> cp.Expression:
-        """``sum`` of level times value per buyer; the K levels are those of :meth:`activities`."""
-        n, _ = self.shape
-        owner, _, values = self._pairs()
-        weights = sp.csr_array((values, (owner, np.arange(len(owner)))), shape=(n, len(owner)))
-        return cast("cp.Expression", weights @ levels)
 
     def activities(self) -> Activities:
         """One activity per positive value, in row order: one unit of that good."""

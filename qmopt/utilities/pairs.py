@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from qmopt.utilities.protocol import Allocation, Array
+#: Floating-point array.
+Array: TypeAlias = NDArray[np.float64]
+#: Units per buyer and good, shape (n, m): dense, or sparse where the values are.
+Allocation: TypeAlias = "Array | sp.csr_array"
 
 
 def pairs(matrix: Allocation) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:

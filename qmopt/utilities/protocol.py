@@ -11,19 +11,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from qmopt.utilities.pairs import Allocation, Array, pairs, total_by
+
 if TYPE_CHECKING:
     import cvxpy as cp
-
-#: Floating-point array.
-Array: TypeAlias = NDArray[np.float64]
-#: Units per buyer and good, shape (n, m): dense, or sparse where the values are.
-Allocation: TypeAlias = "Array | sp.csr_array"
 
 
 @dataclass(frozen=True)
@@ -69,47 +66,35 @@ class Utility(ABC):
     """Utilities of n buyers over m goods.
 
     Prices have shape (m,), in credits per unit; an infinite price means "not to be had". Every
-    method is vectorised over buyers and returns shape (n,) unless it says otherwise. The defaults
-    are right for *homogeneous* families (twice the bundle is twice the value); others override
-    them.
+    method is vectorised over buyers and returns shape (n,) unless it says otherwise.
+
+    A family says five things: its :attr:`shape`, what a bundle is worth (:meth:`value`), by which
+    activities it comes about (:meth:`activities`, :meth:`levels`), and how to restrict it
+    (:meth:`take`). The rest follows, for families whose value is the best sum of activities that a
+    bundle allows (linear, fixed mixes, recipes); others override it, and any may do so to be
+    quicker or more accurate.
     """
 
     #: Whether doubling a bundle doubles its value; then Eisenberg-Gale is exact.
     homogeneous: ClassVar[bool] = True
 
-    @property
-    def sparse(self) -> bool:
-        """Whether allocations are to be sparse, too."""
-        return False
+    def __repr__(self) -> str:
+        n, m = self.shape
+        return f"{type(self).__name__}({n} buyers, {m} goods)"
 
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
         """Number of buyers and of goods."""
 
+    @property
+    def sparse(self) -> bool:
+        """Whether allocations are to be sparse, too."""
+        return False
+
     @abstractmethod
     def value(self, allocation: Allocation) -> Array:
-        """Value of the bundles in an allocation of shape (n, m)."""
-
-    @abstractmethod
-    def unit_cost(self, prices: Array) -> Array:
-        """Least spend per unit of value, credits; ``inf`` for who values nothing on sale."""
-
-    @abstractmethod
-    def best(self, prices: Array, budgets: Array) -> Best:
-        """Best affordable bundle of each buyer."""
-
-    @abstractmethod
-    def excess_cost(self, prices: Array, allocation: Allocation) -> Array:
-        """Spend on a bundle beyond the cheapest way to its value, credits, never negative.
-
-        Equals ``spend - cost(value)``, summed from nonnegative terms, so that it stays accurate
-        where the two nearly cancel.
-        """
-
-    @abstractmethod
-    def expression(self, levels: cp.Expression) -> cp.Expression:
-        """Concave CVXPY expression, shape (n,), of the levels (K,) of :meth:`activities`."""
+        """Value of the bundles in an allocation of shape (n, m), dense or sparse."""
 
     @abstractmethod
     def activities(self) -> Activities:
@@ -120,25 +105,77 @@ class Utility(ABC):
         """Units of each of the K activities in an allocation, shape (K,)."""
 
     @abstractmethod
-    def usable(self, goods: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which buyers get value from the given goods alone, shape (n,)."""
-
-    @abstractmethod
-    def wanted(self, buyers: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which goods, shape (m,), at least one of the given buyers has use for."""
-
-    @abstractmethod
     def take(self, buyers: NDArray[np.int64], goods: NDArray[np.int64]) -> Self:
         """Restrict to some buyers and goods, in the order given."""
+
+    def expression(self, levels: cp.Expression) -> cp.Expression:
+        """Concave CVXPY expression, shape (n,), of the levels (K,) of :meth:`activities`.
+
+        Default: the values of the activities times their levels.
+        """
+        ways = self.activities()
+        shape = (self.shape[0], len(ways.owner))
+        weights = sp.csr_array((ways.values, (ways.owner, np.arange(shape[1]))), shape=shape)
+        return cast("cp.Expression", weights @ levels)
+
+    def unit_cost(self, prices: Array) -> Array:
+        """Least spend per unit of value, credits; ``inf`` for who values nothing on sale.
+
+        Default: that of the cheapest activity.
+        """
+        ways = self.activities()
+        cheapest = np.full(self.shape[0], np.inf)
+        np.minimum.at(cheapest, ways.owner, (ways.needs @ prices) / ways.values)
+        return cheapest
 
     def cost(self, prices: Array, values: Array) -> Array:
         """Cheapest way to a value, credits."""
         with np.errstate(invalid="ignore"):
             return np.where(values > 0, self.unit_cost(prices) * values, 0.0)
 
+    def excess_cost(self, prices: Array, allocation: Allocation) -> Array:
+        """Spend on a bundle beyond the cheapest way to its value, credits, never negative.
+
+        Default: the difference. A family does better by summing nonnegative terms, which stay
+        accurate where the two nearly cancel.
+        """
+        buyers, goods, units = pairs(allocation)
+        spend = total_by(buyers, prices[goods] * units, self.shape[0])
+        return np.maximum(spend - self.cost(prices, self.value(allocation)), 0)
+
+    def best(self, prices: Array, budgets: Array) -> Best:
+        """Best affordable bundle of each buyer.
+
+        Default: the whole budget on the cheapest activity, the first of several.
+        """
+        n, m = self.shape
+        ways, cost = self.activities(), self.unit_cost(prices)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = np.where(budgets > 0, budgets / cost, 0.0)
+            cheapest = (ways.needs @ prices) / ways.values <= cost[ways.owner]
+        cheapest &= np.isfinite(value[ways.owner]) & (value[ways.owner] > 0)
+        buyers, first = np.unique(ways.owner[cheapest], return_index=True)
+        chosen = np.flatnonzero(cheapest)[first]
+        pick = sp.csr_array(
+            (value[buyers] / ways.values[chosen], (buyers, chosen)), shape=(n, len(ways.owner))
+        )
+        return Best(value, sp.csr_array(pick @ ways.needs, shape=(n, m)))
+
     def conjugate(self, prices: Array, budgets: Array) -> Array:
         """Largest ``budget * log(value) - spend`` over all bundles, at the given prices.
 
         The concave conjugate of the log utility: what buyer i adds to the dual of Eisenberg-Gale.
+        Default: that of a homogeneous family.
         """
         return budgets * np.log(budgets / self.unit_cost(prices)) - budgets
+
+    def usable(self, goods: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Tell which buyers get value from the given goods alone, shape (n,)."""
+        ways = self.activities()
+        possible = ways.needs @ (~goods).astype(float) == 0
+        return np.bincount(ways.owner[possible], minlength=self.shape[0]) > 0
+
+    def wanted(self, buyers: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Tell which goods, shape (m,), at least one of the given buyers has use for."""
+        ways = self.activities()
+        return np.asarray(ways.needs.T @ buyers[ways.owner].astype(float) > 0)
