@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "qmopt"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-PROSE = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PROSE = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONGEST = 300
 LATE = ("cvxpy", "pandas", "numba", "pyarrow", "typer", "rich")
 
@@ -98,7 +98,7 @@ def test_only_the_command_line_prints(path):
     assert not [call.lineno for call in calls if getattr(call.func, "id", None) == "print"]
 
 
-@pytest.mark.parametrize("page", PROSE, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PROSE, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)#]+)", page.read_text("utf-8"))
     local = [target for target in targets if "://" not in target]
