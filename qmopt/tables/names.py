@@ -83,7 +83,8 @@ def _mixed(text: str) -> str:
             continue
         if all(c in LOOKALIKES for c in foreign):
             return _says_mixed(text, foreign[0], "LATIN")
-        if all(c in WRITTEN_ALIKE for c in latin):
+        few = sum(map(word.count, latin)) < sum(map(word.count, foreign))  # not as in Δx
+        if few and all(c in WRITTEN_ALIKE for c in latin):
             return _says_mixed(text, latin[0], scripts[foreign[0]])
     return ""
 

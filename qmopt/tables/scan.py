@@ -17,7 +17,8 @@ _TOML = re.compile(
     r'|"(?:[^"\\\n]++|\\[^\n]?)*+"?'
     r"|'[^'\n]*+'?"
     r"|\#[^\n]*+"
-    r"|(?P<number>[0-9][0-9_]++)"
+    # A decimal point is no dot of a key; in a key of digits every second dot is counted.
+    r"|(?P<number>[0-9][0-9_]*+(?:\.[0-9][0-9_]*+)?)"
     r"|(?P<header>^[ \t]*+\[\[?)"
     r"|[\[\]{}.=,\n]",
     re.DOTALL | re.MULTILINE,

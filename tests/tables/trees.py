@@ -6,6 +6,7 @@ text, ``str``, or ``Word`` for whatever else a language spells out.
 
 import json
 import re
+from functools import cache
 from random import Random
 
 from hypothesis import HealthCheck, given, seed, settings
@@ -131,8 +132,9 @@ KEYS = [column.name for spec in CONTRACT.values() for column in spec.columns]
 KEYS += [*CONTRACT, "_note", "valeu", "team ", "", "schema", "v\u0430lue", "a.b", "[x]", "\n"]
 
 
+@cache
 def sound(how_many=60):
-    """Return trees of shipped markets and of drawn ones, the same each time."""
+    """Return trees of shipped markets and of drawn ones, the same each time; to be copied."""
     found = []
     for name in catalogue.names():
         market = tables.read(catalogue.path(name))
