@@ -6,6 +6,7 @@ certificate does.
 
 from __future__ import annotations
 
+import time
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 import scipy.sparse as sp
 
+from qmopt.deadline import hold
 from qmopt.errors import MarketError, QmoptError, SolverFailed, SolverNotInstalled
 from qmopt.utilities.protocol import Array
 
@@ -40,7 +42,8 @@ class Solver(ABC):
     ----------
     time_limit
         Seconds for one solve; ``inf`` for none. Where it strikes, the solver's last point is
-        returned as what it is, and the certificate decides.
+        returned as what it is, and the certificate decides. A solver that does not come back in
+        time is ended, and there is no point.
     """
 
     time_limit: float = field(default=np.inf, kw_only=True)
@@ -82,14 +85,24 @@ class Solver(ABC):
         with warnings.catch_warnings():  # the status says it, and the certificate measures it
             warnings.filterwarnings("ignore", message="Solution may be inaccurate")
             try:
-                problem.solve(solver=self.cvxpy_name, **self.options())
-            except (cp.SolverError, ValueError, ArithmeticError) as error:
+                if np.isinf(self.time_limit):
+                    problem.solve(solver=self.cvxpy_name, **self.options())
+                else:
+                    problem.unpack(hold(lambda: self._solution(problem), self.time_limit))
+            except TimeoutError:
+                raise SolverFailed(f"{self}: no point in time") from None
+            except (cp.SolverError, ValueError, ArithmeticError, ChildProcessError) as error:
                 raise SolverFailed(f"{self}: {error}") from error
             except TypeError as error:  # not a failure to solve, from which one could go on
                 raise QmoptError(f"{self}: {error}") from error
         if any(variable.value is None for variable in problem.variables()):
             raise SolverFailed(f"{self} says {problem.status!r} and returned no point")
         return str(problem.status)
+
+    def _solution(self, problem: cp.Problem) -> Any:
+        """Solve, and return what CVXPY needs to put the values where they belong."""
+        problem.solve(solver=self.cvxpy_name, **self.options())
+        return problem.solution
 
 
 #: Clarabel's own, and one that gets stuck elsewhere.
@@ -127,13 +140,15 @@ class Clarabel(Solver):
 
     def solve(self, problem: cp.Problem) -> str:
         """Solve in place, with the other step fraction where the first gets stuck."""
+        begun = time.monotonic()
         try:
             return super().solve(problem)
         except SolverFailed:
-            if self.step_fraction not in _STEP_FRACTIONS:
+            left = self.time_limit - (time.monotonic() - begun)
+            if self.step_fraction not in _STEP_FRACTIONS or left <= 0:
                 raise
             (other,) = {*_STEP_FRACTIONS} - {self.step_fraction}
-            status = Solver.solve(replace(self, step_fraction=other), problem)
+            status = Solver.solve(replace(self, step_fraction=other).within(left), problem)
             return f"{status}, with steps of {other} instead of {self.step_fraction}"
 
 
@@ -195,7 +210,9 @@ class Cvxpy(Solver):
             )
         option = _TIME_LIMIT[self.cvxpy_name]
         limit = max(min(self.settings.get(option, np.inf), seconds), 1e-3)
-        return type(self)(self.cvxpy_name, **{**self.settings, option: limit})
+        held = type(self)(self.cvxpy_name, **{**self.settings, option: limit})
+        object.__setattr__(held, "time_limit", limit)
+        return held
 
 
 def linear_program(

@@ -239,8 +239,8 @@ class EisenbergGale:
         try:
             status = self.solver.within(left).solve(model.problem)
             prices, allocation = model.point()
-            # a solver of one's own need not leave statistics on the problem
-            stats["iterations"] = getattr(model.problem.solver_stats, "num_iters", None)
+            # a solver of one's own need not leave a solution on the problem
+            stats["iterations"] = getattr(model.problem.solution, "attr", {}).get("num_iters")
         except SolverFailed as failure:
             if not crosses:
                 raise
