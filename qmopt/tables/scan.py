@@ -57,7 +57,7 @@ def check_toml(text: str, limits: Limits, where: str) -> None:
     for match, depth in _toml_depths(text):
         if depth > limits.depth:
             _refuse_depth(depth, limits, where, text, match.start())
-        if match["number"]:
+        if match["number"] and len(match[0]) > limits.number_length:
             at = f"{where} line {text.count(chr(10), 0, match.start()) + 1}"
             limits.check("number_length", len(match[0]), at, "a number has {} digits")
 
