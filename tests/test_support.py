@@ -251,3 +251,18 @@ def test_an_allocation_is_found_for_prices_alone(market):
     assert qm.certify(market, prices, allocation).certified(TOLERANCE)
     wrong = prices * np.where(np.arange(market.m) == 0, 1.01, 1)
     assert not qm.certify(market, wrong).certified(1e-4)
+
+
+def test_equal_teams_are_equal_to_the_last_digits():
+    """Teams 2, 4 and 5 have the same tastes, and 9, 9 and 27 credits."""
+    taste = [6, 7, 5, 5, 4]
+    values = [[0, 4, 0, 1, 8], [7, 1, 4, 8, 0], taste, [0, 3, 4, 1, 8], taste, taste]
+    market = qm.Market(
+        [0, 1, 9, 12, 9, 27], [2, 3, 4, 5, 1], qm.Linear(values), keep_values=[0, 0, 2, 0, 2, 2]
+    )
+    found = qm.clear(market)
+    # prices 3, 3.5, 2.5, 2.5: 1.2 + 2.1 + 0.6 + 2.3 credits spent, 2.8 kept
+    held = np.column_stack([found.allocation, found.unspent])[[2, 4, 5]] / [[1], [1], [3]]
+    np.testing.assert_allclose(
+        held, np.tile([0.4, 0.6, 0.24, 0.92, 0, 2.8], (3, 1)), rtol=1e-12, atol=1e-12
+    )
