@@ -156,6 +156,8 @@ def shown_number(number: object) -> str:
 def _check_texts(kind: Kind, texts: Texts, report: _Reporter, limits: Limits) -> None:
     """Report text that its kind does not allow, looking once at each distinct text."""
     distinct = {text for text in texts if text is not None}
+    if _plain(kind, distinct, limits):
+        return
     blank = {text for text in distinct if not text.strip()}
     bad = {text for text in distinct - blank if _complaint(kind, text, limits)}
     if not bad and not blank:
@@ -167,6 +169,15 @@ def _check_texts(kind: Kind, texts: Texts, report: _Reporter, limits: Limits) ->
     for row, text in enumerate(texts):
         if text in blank:
             texts[row] = None
+
+
+def _plain(kind: Kind, texts: set[str], limits: Limits) -> bool:
+    """Whether texts are all fine at a glance, as a million names in ASCII are."""
+    if kind not in (Kind.ID, Kind.TEXT) or not all(map(str.strip, texts)):
+        return False
+    joined = "".join(texts)
+    least = min(limits.id_length, limits.text_length)
+    return joined.isascii() and joined.isprintable() and max(map(len, texts), default=0) <= least
 
 
 def _complaint(kind: Kind, text: str, limits: Limits) -> str:

@@ -84,7 +84,23 @@ def test_any_text_is_scanned(text):
 def test_texts_made_to_be_scanned_twice(tmp_path):
     """Each is quadratic for a scanner that starts over; here they take a fraction of a second."""
     size = 300_000
-    for piece in ('"', '\\"', "{", '{"', "'", "'''", '"""', '"\\', "[a.", "1_", "1,", "1\n", "#", "{}", '"a" '):
+    for piece in (
+        '"',
+        '\\"',
+        "{",
+        '{"',
+        "'",
+        "'''",
+        '"""',
+        '"\\',
+        "[a.",
+        "1_",
+        "1,",
+        "1\n",
+        "#",
+        "{}",
+        '"a" ',
+    ):
         for check in (check_json, check_toml):
             text = piece * (size // len(piece))
             begun = time.process_time()
