@@ -57,6 +57,8 @@ def read(path: Path, name: str, problems: Problems, limits: Limits) -> Raw:
                 # Text stays a dictionary: a long one under a million rows is in memory once.
                 texts = pyarrow.parquet.ParquetFile(file, read_dictionary=[title])
                 column = texts.read(columns=[title], use_threads=False).column(0)
+                # Arrow takes a broken file's word for which entry of a dictionary a cell is.
+                column.validate(full=True)
                 columns[title] = _cells(column, pyarrow)
             rows = stored.metadata.num_rows
     except TableError:

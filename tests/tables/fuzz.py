@@ -4,7 +4,7 @@
 
 Anything else is a finding, and so is a mutant that takes more than a second or 500 MiB, kills the
 process, or is read and then not written and read again to the same. Findings are saved in the
-corpus; ``--keep N`` also saves the smallest mutant of each of the N most unlike outcomes. Mutant
+corpus; ``--keep N`` also saves up to N small mutants, each with a complaint of its own. Mutant
 number i of a seed is always the same.
 """
 
@@ -168,6 +168,16 @@ def loaded(path):
     return {name: content.encode("latin-1") for name, content in held.items()}
 
 
+def distilled(smallest):
+    """Return small mutants of which each shows a complaint that none before it has."""
+    shown, chosen = set(), []
+    for said, (size, number) in sorted(smallest.items(), key=lambda item: item[1]):
+        if size < 6000 and not shown.issuperset(said.splitlines()):
+            shown.update(said.splitlines())
+            chosen.append(number)
+    return chosen
+
+
 def main(form, count, seed, keep):
     begun = time.monotonic()
     trees = sound()
@@ -185,9 +195,8 @@ def main(form, count, seed, keep):
                 findings += 1
                 print(f"FINDING {form} {number}: {finding}", flush=True)
                 save(form, number, made(form, seed, number, trees)[0], "found")
-    for size, number in sorted(smallest.values())[:keep]:
-        if size < 20_000:
-            save(form, number, made(form, seed, number, trees)[0], "kept")
+    for number in distilled(smallest)[:keep]:
+        save(form, number, made(form, seed, number, trees)[0], "kept")
     print(
         f"{form}: {count} mutants, seed {seed}: {past} ({past / count:.0%}) past the parser, "
         f"{kinds['Tables']} read, {len(kinds)} kinds of outcome, {findings} findings, "

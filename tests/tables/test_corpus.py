@@ -8,7 +8,7 @@ from tests.tables import fuzz
 from tests.tables.mutants import FORMATS
 from tests.tables.trees import sound
 
-FILES = sorted(fuzz.CORPUS.iterdir())
+FILES = sorted(path for path in fuzz.CORPUS.iterdir() if not path.name.startswith("."))
 
 
 @pytest.fixture(autouse=True)
@@ -45,3 +45,13 @@ def test_fresh_mutants(form, trees):
         assert findings == []
         past += reached
     assert past >= 50  # at least half get past the parser
+
+
+@pytest.mark.parametrize("number", [1376, 14736])
+def test_a_dictionary_of_parquet_that_lies_about_its_entries(number):
+    """A turned byte made a cell an entry that its dictionary has not."""
+    path = fuzz.CORPUS / f"found-parquet-{number}.folder"
+    said, _, findings = fuzz.outcome(fuzz.loaded(path))
+    assert "is not Parquet: In chunk" in said
+    assert "Dictionary indices invalid" in said
+    assert findings == []
