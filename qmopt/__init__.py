@@ -25,6 +25,7 @@ from qmopt.market import Market
 from qmopt.methods import (
     EisenbergGale,
     EisenbergGaleModel,
+    InteriorPoint,
     Method,
     Outcome,
     Pivoting,
@@ -43,6 +44,7 @@ __all__ = [
     "EisenbergGale",
     "EisenbergGaleModel",
     "Equilibrium",
+    "InteriorPoint",
     "LedgerError",
     "Linear",
     "Market",

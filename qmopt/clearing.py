@@ -40,8 +40,9 @@ def clear(
     market
         Who has how many credits, what there is, what it is worth to whom.
     method
-        Any object with ``solve(market) -> Outcome``. Default: :class:`qmopt.Pivoting` for small
-        markets, :class:`qmopt.EisenbergGale` for others.
+        Any object with ``solve(market) -> Outcome``. Default: for linear utilities
+        :class:`qmopt.Pivoting` while the market is small and :class:`qmopt.InteriorPoint` while
+        buyers or goods are few, :class:`qmopt.EisenbergGale` for all others.
     tolerance
         Largest residual of the certificate that is accepted.
     near

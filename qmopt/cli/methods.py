@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 #: Methods by name; anything else is ``package.module:Class``.
 METHODS = {
     "eisenberg-gale": "qmopt.methods.eisenberg_gale:EisenbergGale",
+    "interior-point": "qmopt.methods.interior_point:InteriorPoint",
     "pivoting": "qmopt.methods.pivoting:Pivoting",
 }
 #: Solvers by name; anything else is the name of one that CVXPY has installed.

@@ -66,8 +66,8 @@ def clear(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="`pivoting`, `eisenberg-gale`, or `package.module:Class` of your own. "
-            "Default: what suits the market.",
+            help="`pivoting`, `interior-point`, `eisenberg-gale`, or `package.module:Class` of "
+            "your own. Default: what suits the market.",
         ),
     ] = None,
     solver: Annotated[

@@ -2,12 +2,14 @@
 
 from qmopt.methods.choose import choose
 from qmopt.methods.eisenberg_gale import EisenbergGale, EisenbergGaleModel, eisenberg_gale
+from qmopt.methods.interior_point import InteriorPoint
 from qmopt.methods.outcome import Method, Outcome
 from qmopt.methods.pivoting import Pivoting
 
 __all__ = [
     "EisenbergGale",
     "EisenbergGaleModel",
+    "InteriorPoint",
     "Method",
     "Outcome",
     "Pivoting",
