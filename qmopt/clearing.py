@@ -123,6 +123,8 @@ def _running(market: Market, near: ArrayLike | Allocation) -> Allocation:
     return running
 
 
+# at the ends of floating point numbers overflow; what comes of it is measured
+@np.errstate(all="ignore")
 def _settle_ties(
     market: Market,
     prices: Array,
