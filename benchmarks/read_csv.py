@@ -42,7 +42,8 @@ def read(folder: str) -> str:
     market = tables.read(folder)
     seconds, work = time.perf_counter() - begun, time.process_time() - worked
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return f"{len(market['bids']):>9,} bids: {seconds:.2f} s ({work:.2f} s of work), peak {peak:.0f} MiB"
+    bids = len(market["bids"])
+    return f"{bids:>9,} bids: {seconds:.2f} s ({work:.2f} s of work), peak {peak:.0f} MiB"
 
 
 def main(rows: int) -> None:
