@@ -14,6 +14,7 @@ import qmopt as qm
 #: Every method that the laws hold for. A new method joins by one line.
 METHODS = [
     qm.Pivoting(),
+    qm.InteriorPoint(),
     qm.EisenbergGale(),
 ]
 
