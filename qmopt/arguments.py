@@ -28,12 +28,12 @@ def numbers(what: str, given: ArrayLike | None, names: tuple[str, ...], default:
     """
     if given is None:
         return frozen(np.full(len(names), float(default)))
-    raw = np.asarray(given)
+    raw = np.asarray(by_name(what, given, names))
     if np.ma.is_masked(given):
         raise MarketError(f"{what}: numbers expected, got masked ones")
     if raw.dtype == bool or raw.dtype.kind not in "iuf":
         raise MarketError(f"{what}: numbers expected, got {raw.dtype}")
-    array = np.array(raw, dtype=float)
+    array = np.array(raw, dtype=float) + 0.0  # there is no negative zero
     if array.shape != (len(names),):
         raise MarketError(f"{what}: shape ({len(names)},) expected, got {array.shape}")
     ceiling = np.inf if default == np.inf else np.finfo(float).max
@@ -44,6 +44,29 @@ def numbers(what: str, given: ArrayLike | None, names: tuple[str, ...], default:
             f"{what}[{k}] ({names[k]}): {array[k]} is not a finite, nonnegative number"
         )
     return frozen(array)
+
+
+def by_name(what: str, given: Any, names: Sequence[str]) -> Any:
+    """Put labelled numbers (a pandas Series) into the order of the names; others are as they are.
+
+    Labels 0, 1, 2, ... are taken for positions.
+
+    Raises
+    ------
+    MarketError
+        If labels and names are not the same.
+    """
+    labels = getattr(given, "index", None)
+    if labels is None or callable(labels):
+        return given
+    told = [str(label) for label in labels]
+    if told == [str(k) for k in range(len(told))] or told == list(names):
+        return given
+    strange = sorted(set(told) ^ set(names))
+    if strange or len(set(told)) != len(told):
+        raise MarketError(f"{what}: labels and names differ: {', '.join(map(repr, strange[:5]))}")
+    place = {label: k for k, label in enumerate(told)}
+    return np.asarray(given)[[place[name] for name in names]]
 
 
 def names(what: str, given: Sequence[str] | None, count: int) -> tuple[str, ...]:

@@ -104,7 +104,14 @@ def credit_rate(tables: Tables) -> Array:
             f"{pools.where(int(k), 'minted')}: pool {_text(pools, 'pool')[k]!r} mints 0 credits, "
             "so its credits have no exchange rate"
         )
-    return (_numbers(pools, "weight", 0) / minted)[member]
+    with np.errstate(over="ignore"):
+        rate = _numbers(pools, "weight", 0) / minted
+    for k in np.flatnonzero(~((rate > 0) & (rate < np.inf))):
+        raise MarketError(
+            f"{pools.where(int(k), 'weight')}: pool {_text(pools, 'pool')[k]!r} has an exchange "
+            f"rate of weight/minted = {rate[k]}, which no computer can calculate with"
+        )
+    return rate[member]
 
 
 def _values(tables: Tables, buyers: list[str], goods: list[str]) -> Any:

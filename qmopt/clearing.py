@@ -31,7 +31,7 @@ def clear(
     method: Method | None = None,
     *,
     tolerance: float = 1e-8,
-    near: ArrayLike | Allocation | None = None,
+    near: ArrayLike | Allocation | Equilibrium | None = None,
 ) -> Equilibrium:
     """Find an equilibrium of a market, and return it only if it certifies.
 
@@ -46,9 +46,9 @@ def clear(
     tolerance
         Largest residual of the certificate that is accepted.
     near
-        Shape (n, m), units: an allocation that runs. Where several allocations go with the same
-        prices, the one that moves the fewest chips away from it is returned; without it, ties are
-        shared pro rata.
+        Shape (n, m), units: an allocation that runs, or the answer that it came with. Where several
+        allocations go with the same prices, the one that moves the fewest chips away from it is
+        returned; without it, ties are shared pro rata.
 
     Returns
     -------
@@ -73,12 +73,17 @@ def clear(
     >>> found.prices.tolist(), found.allocation.tolist()
     ([10.0], [[3.0], [1.0]])
     """
+    if not isinstance(market, Market):
+        raise MarketError(
+            f"a Market expected, got {type(market).__name__}; read_market reads one from a path"
+        )
     method = choose(market) if method is None else method
     if isinstance(method, type | Solver) or not isinstance(method, Method):
         raise MarketError(
             "method: an object with solve(market) expected, such as EisenbergGale(solver=...), "
             f"got {method!r}"
         )
+    near = near.allocation if isinstance(near, Equilibrium) else near
     near = None if near is None else _running(market, near)
     begun = time.perf_counter()
     outcome = method.solve(market)
@@ -105,6 +110,9 @@ def clear(
         "certify": time.perf_counter() - solved,
     }
     stats["peak_mib"] = _peak_mib()
+    for array in (prices, getattr(allocation, "data", allocation)):
+        if isinstance(array, np.ndarray):
+            array.setflags(write=False)
     return Equilibrium(
         market, method, outcome, prices, allocation, certificate, stats, tuple(notes)
     )
@@ -158,10 +166,11 @@ def _why(market: Market, certificate: Certificate, outcome: Outcome, method: Met
     who = witness(market, outcome.prices, outcome.allocation, name)
     whose = f" ({who})" if who else ""
     notes = f" ({'; '.join(outcome.notes)})" if outcome.notes else ""
+    advice = "; a larger tolerance, a longer time limit or another solver may do"
     return (
         f"not an equilibrium at tolerance {certificate.tolerance:g}: {name} is {sizes[name]:.2g}"
-        f"{whose}, found by {method!r}, which calls it {outcome.status!r}{notes}; "
-        "a larger tolerance, a longer time limit or another solver may do"
+        f"{whose}, found by {method!r}, which calls it {outcome.status!r}{notes}"
+        f"{advice if sizes[name] < 1 else ''}"
     )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Equilibrium:
     """Prices and an allocation of a market, with their certificate.
 

@@ -101,6 +101,18 @@ def write(found: Equilibrium, folder: str | Path) -> list[Path]:
     return written
 
 
+def record_failure(error: Exception, folder: str | Path) -> None:
+    """Say in an earlier result.json that the latest run failed, so that nobody takes it for that.
+
+    The other files stay; nothing is written where there was no result before.
+    """
+    marker = Path(folder) / "result.json"
+    if marker.exists():
+        draft = marker.with_name(f".{marker.name}.{os.getpid()}")
+        draft.write_text(results.dumps(results.failure(error)) + "\n", encoding="utf-8")
+        draft.replace(marker)
+
+
 def _csv(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """Write floats by their shortest exact text; a number that is not defined is an empty cell."""
     text = io.StringIO(newline="")

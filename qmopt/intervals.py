@@ -52,7 +52,8 @@ def price_intervals(market: Market, prices: ArrayLike, allocation: ArrayLike | A
     -------
     ndarray
         Shape (m, 2), credits per unit: lowest and highest. nan where not known. A good without
-        supply has no price; its lower end is the choke price, at which nobody wants it any more.
+        supply has no price; its lower end is the choke price, at which nobody wants it
+        any more, and nan if somebody would pay any price.
 
     Examples
     --------
@@ -214,9 +215,11 @@ def _from_support(market: Market, point: Point) -> Array:
 def _choke_prices(market: Market, point: Point) -> Array:
     """Least price of each good at which nobody prefers it to what is on sale, (m,)."""
     activities = market.utility.activities()
-    cost = np.where(market.active, point.unit_cost, 0.0)
+    # who takes no part only because nothing else is on sale would buy at any price
+    stranded = ~market.active & (market.budgets > 0) & (market.utility_caps > 0)
+    cost = np.where(market.active, point.unit_cost, np.where(stranded, np.inf, 0.0))
     offer = activities.values * cost[activities.owner]
     choke = np.zeros(market.m)
     single = np.diff(activities.needs.indptr) == 1
     np.maximum.at(choke, activities.needs[single].indices, offer[single])
-    return choke
+    return np.where(np.isinf(choke), np.nan, choke)

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from qmopt.arguments import by_name
 from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.utilities import keep
@@ -99,7 +100,7 @@ class Point:
 
 def per_good(market: Market, prices: ArrayLike) -> Array:
     """Check the shape (m,) of prices."""
-    array = _numbers("prices", prices)
+    array = _numbers("prices", by_name("prices", prices, market.goods))
     if array.shape != (market.m,):
         raise MarketError(f"prices: shape ({market.m},) expected, got {array.shape}")
     return array

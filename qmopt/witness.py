@@ -36,6 +36,9 @@ def witness(
     'team speech'
     """
     point = Point(market, per_good(market, prices), per_pair(market, allocation))
+    missing = ~np.isfinite(point.given_prices) & ~market.empty
+    if residual == "negative" and missing.any():
+        return f"resource {market.goods[int(np.argmax(missing))]} has no price"
     with np.errstate(all="ignore"):
         if residual in ("overspend", "regret"):
             budgets = np.where(market.active, market.budgets, 0.0)

@@ -20,6 +20,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 certified, 1 failed or not certified, 2 bad input, "
     "3 an accepted answer that is less than certified.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )

@@ -97,6 +97,7 @@ def clear(
         csv = _csv_options(delimiter, decimal, thousands, limit)
         from qmopt import files, results
         from qmopt.clearing import clear as clear_market
+        from qmopt.errors import QmoptError
         from qmopt.point_tables import allocation_from
         from qmopt.reading import read_market
 
@@ -107,7 +108,12 @@ def clear(
         # a team may hold less now than it is guaranteed from now on: then it has bought nothing
         table = _one(near, "allocation", csv) if near else None
         running = None if table is None else allocation_from(market, table).maximum(0)
-        found = clear_market(market, chosen, tolerance=tolerance, near=running)
+        try:
+            found = clear_market(market, chosen, tolerance=tolerance, near=running)
+        except QmoptError as error:
+            if out is not None:
+                files.record_failure(error, out)
+            raise
         if out is not None:
             files.write(found, out)
     if as_json:
@@ -195,8 +201,17 @@ def _csv_options(
 
 
 def _one(path: Path, name: str, csv: dict[str, Any]) -> Table:
+    """Read one table, written as the market's CSV files are, or as qmopt writes its results.
+
+    The two are told apart by the header: that of a result is separated by commas.
+    """
     from qmopt import tables
 
+    if path.suffix.lower() == ".csv" and path.is_file():
+        with path.open(encoding="utf-8", errors="replace") as file:
+            header = file.readline(1000)
+        if csv["delimiter"] not in header and "," in header:
+            csv = csv | {"delimiter": ",", "decimal": ".", "thousands": None}
     return tables.read_table(path, name, **csv)
 
 

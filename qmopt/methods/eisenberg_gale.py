@@ -142,15 +142,41 @@ class EisenbergGaleModel:
         Raises
         ------
         SolverFailed
-            If the problem has not been solved, or the solver gave no duals.
+            If no problem with :attr:`supply` in it has been solved, or the solver gave no duals.
         """
-        if self.supply.dual_value is None:
-            raise SolverFailed("no prices yet: solve the problem first, with a solver of duals")
-        dual = np.asarray(self.supply.dual_value, dtype=float)
+        if self.supply.dual_value is None or self._levels.value is None:
+            raise SolverFailed(
+                "no prices: solve a problem that has model.supply among its rows, with a solver of "
+                "duals; an infeasible one has none"
+            )
+        dual = np.asarray(self.supply.dual_value, dtype=float) / self._multiple()
         inner = self._inner
         prices = np.maximum(dual, inner.reserves * inner.supplies / self._credit)
         prices = prices * self._credit / inner.supplies
         return restore(self.market, prices, sp.csr_array(inner.shape))[0]
+
+    def _multiple(self) -> float:
+        """By what the objective that was solved was multiplied, seen from what is traded.
+
+        Where a buyer uses an activity, its cost at the duals is the buyer's budget times the share
+        of its utility that the activity brings. One factor between the two all over is a multiple
+        of the objective. Different ones come from rows of the user's own, and are left alone.
+        """
+        inner = self._inner
+        ways = inner.utility.activities()
+        levels = np.maximum(np.asarray(self._levels.value, dtype=float), 0)
+        brought = ways.values * self._full * levels
+        total = np.bincount(ways.owner, weights=brought, minlength=inner.n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = (brought / total[ways.owner]) * (inner.budgets / self._credit)[ways.owner]
+            per_supply = sp.csr_array(ways.needs @ sp.diags_array(1 / inner.supplies))
+            cost = (per_supply @ np.asarray(self.supply.dual_value)) * self._full * levels
+            ratio = (cost / share)[share > 0.1 * (inner.budgets / self._credit)[ways.owner]]
+        plain = not inner.keep_values.any() and inner.utility.homogeneous
+        if not plain or not ratio.size or not np.isfinite(ratio).all() or ratio.min() <= 0:
+            return 1.0
+        same = ratio.max() / ratio.min() < 1.001
+        return float(np.median(ratio)) if same and abs(np.median(ratio) - 1) > 0.001 else 1.0
 
     def point(self) -> tuple[Array, Allocation]:
         """Prices (m,) and units (n, m; sparse if the values are) of the solved problem.

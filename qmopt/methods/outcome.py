@@ -15,7 +15,7 @@ from qmopt.utilities.pairs import pairs
 from qmopt.utilities.protocol import Allocation, Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """Prices and an allocation, as a method claims them.
 

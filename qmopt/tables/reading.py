@@ -175,7 +175,9 @@ def _read_folder(
             raws[stem] = parquet.read(file, stem, problems, limits)
     source = f"{folder.as_posix()}/"
     if not raws:
-        none = Problem(source, f"holds no tables; {FORMATS}")
+        inside = sorted(path.name for path in folder.glob("*") if path.suffix in (".toml", ".json"))
+        hint = f"; perhaps {source}{inside[0]} was meant" if inside else ""
+        none = Problem(source, f"holds no tables{hint}; {FORMATS}")
         raise TableError([*problems, none], problems.more)
     return build(
         list(raws.values()),
