@@ -61,7 +61,7 @@ def test_spellings_of_the_model(spelling):
     if problem.constraints[0] is model.supply:
         np.testing.assert_allclose(model.prices(), [10, 20], rtol=1e-4)
     else:  # the model reads its own row only, and says so when it has no dual
-        with pytest.raises(qm.SolverFailed, match="solve a problem that has model.supply"):
+        with pytest.raises(qm.SolverFailed, match=r"solve a problem that has model\.supply"):
             model.prices()
         # inside a credit is an average budget, and goods are shares of their supply
         np.testing.assert_allclose(problem.constraints[0].dual_value * 15, [10, 20], rtol=1e-4)

@@ -90,7 +90,7 @@ def test_teams_and_goods_that_take_no_part_have_their_place():
 
 def test_before_it_is_solved_there_is_nothing_to_read():
     model = qm.eisenberg_gale(TWO)
-    with pytest.raises(qm.SolverFailed, match="solve a problem that has model.supply"):
+    with pytest.raises(qm.SolverFailed, match=r"solve a problem that has model\.supply"):
         model.prices()
     with pytest.raises(qm.SolverFailed, match="solve the problem first"):
         model.point()
