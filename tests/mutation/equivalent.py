@@ -17,6 +17,7 @@ _WEIGHTED = (
 
 EQUIVALENT = {
     # pairs
+    "pairs : `NDArray[np.float64]` -> `NDArray`": "a type for readers; nothing is computed with it",
     "pairs entries: `rows` -> `columns`": "asked for its size alone, and both have the same",
     "pairs entries: `np.zeros(0)` -> `np.ones(0)`": "an array without entries",
     # keep
