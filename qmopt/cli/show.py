@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qmopt.certificate import MEANING
-from qmopt.cli.terminal import console, printable
+from qmopt.cli.terminal import console, counted, printable
 from qmopt.figures import column, small
 
 if TYPE_CHECKING:
@@ -123,11 +123,6 @@ def _remarks(found: Equilibrium) -> None:
     spent = sum(seconds.values()) if isinstance(seconds, Mapping) else seconds
     took = "" if spent is None else f", {spent:.2f} s"
     screen.print(f"method: {printable(repr(found.method))}{took}")
-
-
-def counted(count: int, noun: str) -> str:
-    """Return "1 team", "2 teams"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _per(market: Market) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qmopt.cli.terminal import CERTIFIED, FAILED, LESS, complain, working
+from qmopt.cli.terminal import CERTIFIED, FAILED, LESS, complain, counted, waiting, working
 
 if TYPE_CHECKING:
     from qmopt.market import Market
@@ -108,8 +108,10 @@ def clear(
         # a team may hold less now than it is guaranteed from now on: then it has bought nothing
         table = _one(near, "allocation", csv) if near else None
         running = None if table is None else allocation_from(market, table).maximum(0)
+        told = f"clearing {counted(market.n, 'team')} x {counted(market.m, 'resource')}"
         try:
-            found = clear_market(market, chosen, tolerance=tolerance, near=running)
+            with waiting(f"{told} by {type(chosen).__name__}", quiet=quiet):
+                found = clear_market(market, chosen, tolerance=tolerance, near=running)
         except QmoptError as error:
             if out is not None:
                 files.record_failure(error, out)

@@ -90,7 +90,7 @@ def models(
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from qmopt.cli.show import counted
+    from qmopt.cli.terminal import counted
     from qmopt.cli.terminal import console, printable
 
     with working():

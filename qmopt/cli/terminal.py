@@ -109,3 +109,20 @@ def console() -> Console:
     bounded = sys.stdout.isatty() or "COLUMNS" in os.environ
     width = None if bounded else UNBOUNDED
     return Console(width=width, markup=False, emoji=False, highlight=False, soft_wrap=False)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return "1 team", "2 teams"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+@contextlib.contextmanager
+def waiting(what: str, *, quiet: bool) -> Iterator[None]:
+    """Show a person at a terminal that something goes on, on standard error; others see nothing."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{printable(what)} ..."):
+        yield
