@@ -90,8 +90,7 @@ def models(
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from qmopt.cli.terminal import counted
-    from qmopt.cli.terminal import console, printable
+    from qmopt.cli.terminal import console, counted, printable
 
     with working():
         from qmopt import catalogue
