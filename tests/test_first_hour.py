@@ -1,8 +1,10 @@
 """What people tripped over in their first hour, each with what should have happened."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,9 +16,11 @@ VALUES = pd.DataFrame([[4, 1], [2, 1]], index=["vision", "speech"], columns=["h1
 
 
 def run(*arguments, cwd):
+    """Run the command under test, installed or not, from a folder of the reader's."""
     return subprocess.run(
         [sys.executable, "-m", "qmopt", *map(str, arguments)],
         cwd=cwd, capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(qm.__file__).parents[1])},
     )  # fmt: skip
 
 
@@ -175,4 +179,14 @@ def test_a_missing_price_is_named(tmp_path):
 
 
 def test_help_by_its_short_name(tmp_path):
-    assert run("clear", "-h", cwd=tmp_path).stdout == run("clear", "--help", cwd=tmp_path).stdout
+    short, long = run("clear", "-h", cwd=tmp_path), run("clear", "--help", cwd=tmp_path)
+    assert short.returncode == 0
+    assert "--tolerance" in short.stdout
+    assert short.stdout == long.stdout
+
+
+def test_messages_of_the_command_speak_of_its_options(spreadsheets):
+    ran = run("clear", "q3", cwd=spreadsheets)
+    assert ran.returncode == 2
+    assert "declare --delimiter ';'" in ran.stderr
+    assert "declare --decimal ',', --thousands '.'" in ran.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NoReturn, TextIO
@@ -15,6 +16,7 @@ from qmopt.errors import MarketError, QmoptError, TableError
 if TYPE_CHECKING:
     from rich.console import Console
 
+_MARKS = re.compile(r"\b(delimiter|decimal|thousands)='(.)'")
 #: Exit codes of every command.
 CERTIFIED, FAILED, BAD_INPUT, LESS, INTERRUPTED = 0, 1, 2, 3, 130
 #: Width for tables that go into a file or a pipe: as wide as they are.
@@ -79,7 +81,8 @@ def give_up_writing(error: OSError) -> NoReturn:
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error)
+    # what is an argument in Python is an option here
+    return _MARKS.sub(r"--\1 '\2'", str(error))
 
 
 def complain(message: str) -> None:
