@@ -1,0 +1,31 @@
+"""Seeded random markets: tests, benchmarks and simulations draw from here.
+
+The same call gives the same market, from numpy's default generator (``numpy.random.default_rng``,
+PCG64). :func:`market` is an endless list of small awkward markets of every kind; the other
+functions draw one family at any size.
+"""
+
+from qmopt.generate.families import (
+    copies,
+    degenerate,
+    exponential,
+    integer,
+    lognormal,
+    sparse,
+    tied,
+    uniform,
+)
+from qmopt.generate.listed import FAMILIES, market
+
+__all__ = [
+    "FAMILIES",
+    "copies",
+    "degenerate",
+    "exponential",
+    "integer",
+    "lognormal",
+    "market",
+    "sparse",
+    "tied",
+    "uniform",
+]
