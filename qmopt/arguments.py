@@ -1,8 +1,10 @@
-"""What callers give: numbers and names, checked, then frozen."""
+"""What callers give: numbers, names and settings, checked, then frozen."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from qmopt.errors import MarketError
 from qmopt.utilities.protocol import Array
+
+#: Letters of an object that a message still shows.
+_LONG = 200
 
 
 def numbers(what: str, given: ArrayLike | None, names: tuple[str, ...], default: float) -> Array:
@@ -96,3 +101,103 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array that nobody can write to any more."""
     array.setflags(write=False)
     return array
+
+
+def number(what: str, given: Any, *, below: float = np.inf) -> float:
+    """Check one number from 0 to below a bound; infinite where there is none.
+
+    Raises
+    ------
+    MarketError
+        That names the argument and what came instead.
+
+    Examples
+    --------
+    >>> number("tolerance", "x", below=1)
+    Traceback (most recent call last):
+    qmopt.errors.MarketError: tolerance: a number from 0 to below 1 expected, got 'x'
+    """
+    allowed = isinstance(given, Real) and not isinstance(given, bool | np.bool_)
+    value = float(given) if allowed else np.nan
+    if not (0 <= value < below or value == below == np.inf):
+        span = "of at least 0" if below == np.inf else f"from 0 to below {below:g}"
+        raise MarketError(f"{what}: a number {span} expected, got {named(given)}")
+    return value
+
+
+def settings(method: Any) -> None:
+    """Check what methods and solvers have in common, by the names of their fields.
+
+    ``time_limit`` is a number of seconds, ``tolerance`` from 0 to below 1, ``max_iterations`` a
+    whole number from 1 up, ``crossover`` true or false. Fields of other names are not looked at.
+
+    Raises
+    ------
+    MarketError
+        That names class and setting.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Mine:
+    ...     time_limit: float = np.inf
+    ...     __post_init__ = settings
+    >>> Mine(time_limit=-1)
+    Traceback (most recent call last):
+    qmopt.errors.MarketError: Mine: time_limit: a number of at least 0 expected, got -1
+    """
+    who = type(method).__name__
+    for field in fields(method):
+        what, value = f"{who}: {field.name}", getattr(method, field.name)
+        if field.name in ("time_limit", "tolerance"):
+            number(what, value, below=1 if field.name == "tolerance" else np.inf)
+        elif field.name == "max_iterations":
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+                raise MarketError(f"{what}: a whole number from 1 up expected, got {named(value)}")
+        elif field.name == "crossover" and not isinstance(value, bool | np.bool_):
+            raise MarketError(f"{what}: True or False expected, got {named(value)}")
+
+
+def of_kind(what: str, given: Any, kind: type, example: str) -> None:
+    """Check that an object is of a class, and neither the class itself nor its name.
+
+    Raises
+    ------
+    MarketError
+        That names the argument, an example, and what came instead.
+
+    Examples
+    --------
+    >>> of_kind("solver", "clarabel", float, "a Solver such as Clarabel()")
+    Traceback (most recent call last):
+    qmopt.errors.MarketError: solver: a Solver such as Clarabel() expected, got 'clarabel'
+    """
+    if isinstance(given, type) and issubclass(given, kind):
+        said = f"the class {given.__name__}: write {given.__name__}()"
+        raise MarketError(f"{what}: {example} expected, got {said}")
+    if not isinstance(given, kind):
+        raise MarketError(f"{what}: {example} expected, got {named(given)}")
+
+
+def named(thing: Any) -> str:
+    """Return how a message calls an object: as it shows itself, or by its class.
+
+    An address in memory tells a reader nothing, and neither does a page of numbers.
+
+    Examples
+    --------
+    >>> class Mine:
+    ...     pass
+    >>> named(Mine()), named(Mine), named("x"), named(len), named(None)
+    ('Mine', 'the class Mine', "'x'", 'len', 'None')
+    """
+    if isinstance(thing, type):
+        return f"the class {thing.__name__}"
+    try:
+        shown = repr(thing)
+    except Exception:  # a repr of somebody else's; the message matters more
+        shown = ""
+    if not shown or " at 0x" in shown or shown.startswith("<built-in"):
+        return str(getattr(thing, "__name__", type(thing).__name__))
+    return shown if len(shown) <= _LONG and "\n" not in shown else f"a {type(thing).__name__}"

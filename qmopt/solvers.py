@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 import scipy.sparse as sp
 
+from qmopt.arguments import settings
 from qmopt.deadline import hold
 from qmopt.errors import MarketError, QmoptError, SolverFailed, SolverNotInstalled
 from qmopt.utilities.protocol import Array
@@ -49,6 +50,8 @@ class Solver(ABC):
     time_limit: float = field(default=np.inf, kw_only=True)
     #: Name under which CVXPY knows the solver.
     cvxpy_name: ClassVar[str]
+
+    __post_init__ = settings
 
     def within(self, seconds: float) -> Self:
         """Return the same solver with at most so many seconds."""

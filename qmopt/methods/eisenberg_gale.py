@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import scipy.sparse as sp
 
-from qmopt.errors import MarketError, SolverFailed
+from qmopt.arguments import of_kind, settings
+from qmopt.errors import SolverFailed
 from qmopt.market import Market
 from qmopt.methods.crossover import crossover
 from qmopt.methods.outcome import Outcome, refuse_caps, restore, trading
@@ -239,8 +240,8 @@ class EisenbergGale:
     time_limit: float = np.inf
 
     def __post_init__(self) -> None:
-        if not isinstance(self.solver, Solver):
-            raise MarketError(f"solver: an object such as Clarabel() expected, got {self.solver!r}")
+        of_kind("EisenbergGale: solver", self.solver, Solver, "an object such as Clarabel()")
+        settings(self)
 
     # at the ends of floating point numbers overflow; the certificate judges what comes of it
     @np.errstate(all="ignore")

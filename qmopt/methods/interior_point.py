@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from qmopt.arguments import named, settings
 from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.methods.central_path import CentralPath
@@ -45,6 +46,8 @@ class InteriorPoint:
     max_iterations: int = 100
     time_limit: float = np.inf
 
+    __post_init__ = settings
+
     # where an iterate leaves the range of floats it is not kept
     @np.errstate(all="ignore")
     def solve(self, market: Market) -> Outcome:
@@ -57,7 +60,7 @@ class InteriorPoint:
         """
         begun = time.monotonic()
         if not isinstance(market.utility, Linear):
-            raise MarketError(f"InteriorPoint needs linear utilities, got {market.utility!r}")
+            raise MarketError(f"InteriorPoint needs linear utilities, got {named(market.utility)}")
         refuse_caps(market)
         inner = trading(market)
         assert isinstance(inner.utility, Linear)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from qmopt.arguments import named, settings
 from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.methods.crossover import crossover
@@ -38,6 +39,8 @@ class Pivoting:
 
     time_limit: float = np.inf
 
+    __post_init__ = settings
+
     # at the ends of floating point numbers overflow; the certificate judges what comes of it
     @np.errstate(all="ignore")
     def solve(self, market: Market) -> Outcome:
@@ -50,7 +53,7 @@ class Pivoting:
         """
         begun = time.perf_counter()
         if not isinstance(market.utility, Linear):
-            raise MarketError(f"Pivoting needs linear utilities, got {market.utility!r}")
+            raise MarketError(f"Pivoting needs linear utilities, got {named(market.utility)}")
         refuse_caps(market)
         inner = trading(market)
         activities = inner.utility.activities()
