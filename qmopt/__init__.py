@@ -29,6 +29,7 @@ from qmopt.methods import (
     Method,
     Outcome,
     Pivoting,
+    ProportionalResponse,
     eisenberg_gale,
 )
 from qmopt.reading import read_market
@@ -53,6 +54,7 @@ __all__ = [
     "NotCertified",
     "Outcome",
     "Pivoting",
+    "ProportionalResponse",
     "QmoptError",
     "Scs",
     "Solver",

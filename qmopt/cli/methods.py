@@ -19,6 +19,7 @@ METHODS = {
     "eisenberg-gale": "qmopt.methods.eisenberg_gale:EisenbergGale",
     "interior-point": "qmopt.methods.interior_point:InteriorPoint",
     "pivoting": "qmopt.methods.pivoting:Pivoting",
+    "proportional-response": "qmopt.methods.proportional_response:ProportionalResponse",
 }
 #: Solvers by name; anything else is the name of one that CVXPY has installed.
 SOLVERS = {"clarabel": "qmopt.solvers:Clarabel", "scs": "qmopt.solvers:Scs"}

@@ -5,6 +5,7 @@ from qmopt.methods.eisenberg_gale import EisenbergGale, EisenbergGaleModel, eise
 from qmopt.methods.interior_point import InteriorPoint
 from qmopt.methods.outcome import Method, Outcome
 from qmopt.methods.pivoting import Pivoting
+from qmopt.methods.proportional_response import ProportionalResponse
 
 __all__ = [
     "EisenbergGale",
@@ -13,6 +14,7 @@ __all__ = [
     "Method",
     "Outcome",
     "Pivoting",
+    "ProportionalResponse",
     "choose",
     "eisenberg_gale",
 ]
