@@ -41,6 +41,7 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 
+from qmopt.arguments import settings
 from qmopt.errors import MarketError, SolverFailed
 from qmopt.market import Market
 from qmopt.methods.crossover import crossover
@@ -94,9 +95,7 @@ class ProportionalResponse:
     time_limit: float = np.inf
     crossover: bool = False
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.tolerance < 1:
-            raise MarketError(f"tolerance: a number from 0 to 1 expected, got {self.tolerance}")
+    __post_init__ = settings
 
     # where a number leaves the range of floats, the last check or the certificate says so
     @np.errstate(all="ignore")
