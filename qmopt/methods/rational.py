@@ -1,0 +1,272 @@
+"""Crossover in rationals: from a point in floats to the exact equilibrium of a linear market.
+
+The forest that a good point lies on almost always is that of the equilibrium. Its prices and spends
+are computed in whole numbers (:mod:`qmopt.methods.rational_forest`), and it is done if no spend is
+negative and nobody would rather buy something else. Where rounding hid a tie, the pivoting of
+:mod:`qmopt.methods.pivots` goes on, now without rounding.
+
+Each pivot lowers Shmyrev's function unless it moves no credits. To rule out that such pivots go
+round for ever, budgets are perturbed once they have had their patience: with budgets in general
+position every pivot moves something, so that the forests end; and for a perturbation small enough
+the forest at which they end is right for the budgets themselves. It is tried on them, and if
+perturbation or patience were the wrong size, both are made finer, and so on. What comes back is
+right for the budgets as they are in any case.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qmopt.forest import grow, without_cycles
+from qmopt.graph import market_graph
+from qmopt.market import Market
+from qmopt.methods.crossover import NOISE, crossover, spends
+from qmopt.methods.outcome import refuse_caps, trading
+from qmopt.methods.rational_forest import Exact, Settled, exact_graph
+from qmopt.rationals import rationals
+from qmopt.utilities.pairs import total_by
+from qmopt.utilities.protocol import Allocation, Array
+
+#: Bits by which the first perturbation is below the budgets; each next one adds as many.
+FINE = 64
+
+Places: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RationalPoint:
+    """An equilibrium in rationals, as the pivoting claims it.
+
+    Parameters
+    ----------
+    prices
+        Length m, credits per unit; None for goods without supply.
+    allocation
+        Buyer, good and units of every pair that trades, in order; it has no cycle.
+    pivots
+        Edges that went in or out after the floats had done theirs.
+    """
+
+    prices: tuple[Fraction | None, ...]
+    allocation: list[tuple[int, int, Fraction]]
+    pivots: int
+
+
+def rational_crossover(
+    market: Market,
+    prices: Array,
+    allocation: Allocation,
+    *,
+    time_limit: float = np.inf,
+    patience: int | None = None,
+    floats_first: bool = True,
+) -> RationalPoint | None:
+    """Find the exact equilibrium of a linear market near a point in floats.
+
+    Parameters
+    ----------
+    market
+        With linear utilities without caps.
+    prices, allocation
+        Shapes (m,) and (n, m): the nearer to an equilibrium, the fewer pivots. Any point will do.
+    time_limit
+        Seconds.
+    patience
+        Pivots before budgets are perturbed for the first time. Default: one for each buyer and
+        good, and 100 more.
+    floats_first
+        Whether to pivot in floats before, which is much quicker and mostly all there is to do.
+
+    Returns
+    -------
+    RationalPoint or None
+        None if time ran out.
+
+    Raises
+    ------
+    MarketError
+        If utilities are not linear, or capped.
+
+    Examples
+    --------
+    Two teams and two goods; the second team is tied between them. Whatever the start, good 1 costs
+    twice as much as good 0, together they cost 30 credits:
+
+    >>> from qmopt import Linear, Market
+    >>> market = Market([6, 24], [1, 1], Linear([[2, 1], [1, 2]]))
+    >>> found = rational_crossover(market, np.ones(2), np.full((2, 2), 0.5))
+    >>> [str(price) for price in found.prices]
+    ['10', '20']
+    >>> [(i, j, str(units)) for i, j, units in found.allocation]
+    [(0, 0, '3/5'), (1, 0, '2/5'), (1, 1, '1')]
+    """
+    deadline = time.monotonic() + time_limit
+    numbers = rationals(market)
+    refuse_caps(market)
+    inner = trading(market)
+    buyers, goods = np.flatnonzero(market.active), np.flatnonzero(market.sold)
+    point = _part(allocation, buyers, goods)
+    near = prices[goods]
+    if floats_first:  # from where they are right, this returns at once
+        crossed = crossover(inner, near, point, time_limit=time_limit)
+        near, point = crossed.prices, crossed.allocation
+    edges = market_graph(inner)
+    flow = spends(edges, near, point)
+    into = total_by(edges.sink, flow, edges.nodes)[inner.n : edges.bank]
+    size = np.concatenate([inner.budgets, into, [np.inf]])
+    weight = flow / np.minimum(size[edges.source], size[edges.sink])
+    order = np.argsort(-weight, kind="stable")
+    order = order[weight[order] > NOISE].tolist()
+    kept, flow = without_cycles(
+        edges.nodes, edges.source, edges.sink, np.log(edges.value), flow, order
+    )
+    exact = exact_graph(edges, numbers, buyers.tolist(), goods.tolist())
+    pivots = RationalPivots(exact, kept, flow, size)
+    limit = inner.n + inner.m + 100 if patience is None else patience
+    settled = pivots.run(limit, deadline)
+    if settled is None:
+        return None
+    all_prices = [
+        None if empty else reserve
+        for empty, reserve in zip(market.empty.tolist(), numbers.reserves, strict=True)
+    ]
+    for k, j in enumerate(goods.tolist()):
+        all_prices[j] = settled.price(inner.n + k)
+    units = settled.units()
+    held = [(int(buyers[i]), int(goods[j]), amount) for i, j, amount in units]
+    return RationalPoint(tuple(all_prices), held, pivots.count)
+
+
+def _part(allocation: Allocation, buyers: Places, goods: Places) -> Allocation:
+    """Return the rows and columns that trade."""
+    if isinstance(allocation, np.ndarray):
+        return allocation[np.ix_(buyers, goods)]
+    return cast(Any, allocation)[buyers][:, goods]
+
+
+class RationalPivots:
+    """The state between pivots: the forest's edges and the flow on them, exactly."""
+
+    def __init__(self, exact: Exact, kept: list[int], flow: Array, size: Array) -> None:
+        self.exact, self.kept, self.count = exact, kept, 0
+        self.first = np.argsort(-size, kind="stable").tolist()  # the bank, then the largest
+        self.flow = dict(zip(kept, map(Fraction, flow[kept].tolist()), strict=True))
+        self._to_budgets()
+
+    def run(self, patience: int, deadline: float) -> Settled | None:
+        """Pivot until nobody wants anything else; None if the deadline passes before."""
+        given, bits, rng = self.exact, FINE, np.random.default_rng(0)
+        while True:
+            for exact in (given, _perturbed(given, bits, rng)):
+                self.exact = exact
+                self._to_budgets()
+                settled = self._pivot(self.count + patience, deadline)
+                if settled is not None and exact is given:
+                    return settled
+                if time.monotonic() > deadline:
+                    return None
+            bits, patience = bits + FINE, 2 * patience + 100
+
+    def _pivot(self, most: int, deadline: float) -> Settled | None:
+        """Pivot at these budgets; None if the number of pivots or time ran out."""
+        while True:
+            settled = self._settle()
+            wanted, gain = settled.wanted()
+            if not wanted.size:
+                return settled
+            if self.count >= most or time.monotonic() > deadline:
+                return None
+            self._enter(settled, wanted, gain)
+
+    def _to_budgets(self) -> None:
+        """Scale the flows out of each buyer to its budget."""
+        edges, exact = self.exact.edges, self.exact
+        total = [Fraction(0)] * exact.edges.market.n
+        for k, amount in self.flow.items():
+            if edges.source[k] != edges.bank:
+                total[edges.source[k]] += amount
+        for k, amount in self.flow.items():
+            i = edges.source[k]
+            if i != edges.bank:
+                self.flow[k] = amount * Fraction(exact.budgets[i], exact.budget_unit) / total[i]
+
+    def _settle(self) -> Settled:
+        """Walk to the optimum of the forest, dropping every edge whose flow would turn negative."""
+        edges = self.exact.edges
+        while True:
+            ends = [(int(edges.source[k]), int(edges.sink[k])) for k in self.kept]
+            settled = Settled(self.exact, grow(edges.nodes, ends, self.first), self.kept)
+            target = dict(zip(self.kept, settled.flows(), strict=True))
+            tree = {k: settled.forest.tree[edges.source[k]] for k in self.kept}
+            length: dict[int, Fraction] = {}
+            blocked: dict[int, int] = {}
+            for k, goal in target.items():
+                if goal < 0:
+                    reach = self.flow[k] / (self.flow[k] - goal)
+                    if reach < length.get(tree[k], 2):
+                        length[tree[k]], blocked[tree[k]] = reach, k
+            for k, goal in target.items():
+                part = length.get(tree[k])
+                self.flow[k] = goal if part is None else self.flow[k] + part * (goal - self.flow[k])
+            if not blocked:
+                return settled
+            self.count += len(blocked)
+            for k in blocked.values():
+                self.kept.remove(k)
+                del self.flow[k]
+
+    def _enter(self, settled: Settled, wanted: Places, gain: Array) -> None:
+        """Let wanted edges in: many that join trees, or one that closes a cycle."""
+        edges, tree = self.exact.edges, settled.forest.tree
+        order = wanted[np.argsort(-gain[wanted], kind="stable")]
+        # each buyer's best, and of the bank's offers each
+        end = np.where(edges.source == edges.bank, edges.sink, edges.source)[order]
+        order = order[np.sort(np.unique(end, return_index=True)[1])]
+        leader = list(range(max(tree) + 1))
+
+        def find(t: int) -> int:
+            while leader[t] != t:
+                t = leader[t]
+            return t
+
+        joined = False
+        for k in order.tolist():
+            one, other = int(edges.source[k]), int(edges.sink[k])
+            a, b = find(tree[one]), find(tree[other])
+            if a != b:
+                leader[a] = b
+                self.kept = [*self.kept, k]
+                self.flow[k] = Fraction(0)
+                self.count += 1
+                joined = True
+            elif not joined and tree[one] == tree[other]:
+                self._turn(settled, k)
+                break
+
+    def _turn(self, settled: Settled, entering: int) -> None:
+        """Push flow round the cycle that an edge closes until another edge of it is empty."""
+        falling, rising = settled.cycle(entering)
+        least = min(falling, key=lambda k: self.flow[k])
+        amount = self.flow.pop(least)
+        for k in falling:
+            if k != least:
+                self.flow[k] -= amount
+        for k in rising:
+            self.flow[k] += amount
+        self.flow[entering] = amount
+        self.kept = [entering if k == least else k for k in self.kept]
+        self.count += 1
+
+
+def _perturbed(exact: Exact, bits: int, rng: np.random.Generator) -> Exact:
+    """Add to each budget a random part of it, about ``2**-bits`` of the whole."""
+    budgets = [
+        (budget << (bits + 32)) + budget * int(rng.integers(1, 2**32)) for budget in exact.budgets
+    ]
+    return replace(exact, budgets=budgets, budget_unit=exact.budget_unit << (bits + 32))

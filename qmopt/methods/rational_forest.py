@@ -1,0 +1,213 @@
+"""Prices and spends that a forest implies, in whole numbers.
+
+Along a forest every price is a product of ratios of values, so all prices of a tree have one common
+denominator. With that, scaling the tree (its supplies are worth its budgets, or the bank fixes the
+scale) and eliminating its leaves needs sums and products of whole numbers only; no fraction is
+reduced until the answer is written down.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qmopt.forest import Forest, path
+from qmopt.graph import MarketGraph
+from qmopt.rationals import Rationals
+
+#: Nearer than this to 1, a ratio of floats decides nothing: eight roundings are 1e-15.
+UNSURE = 2.0**-46
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A market graph in whole numbers: budgets and supplies over one denominator each.
+
+    Parameters
+    ----------
+    edges
+        The graph, in doubles.
+    budgets, supplies
+        Length n and m: whole numbers.
+    budget_unit, supply_unit
+        What they are to be divided by.
+    values
+        Length E: numerator and denominator of each edge.
+    mantissa, exponent
+        Shape (E,): the values as floats of any size.
+    """
+
+    edges: MarketGraph
+    budgets: list[int]
+    supplies: list[int]
+    budget_unit: int
+    supply_unit: int
+    values: list[tuple[int, int]]
+    mantissa: NDArray[np.float64]
+    exponent: NDArray[np.int64]
+
+
+def exact_graph(
+    edges: MarketGraph, numbers: Rationals, buyers: list[int], goods: list[int]
+) -> Exact:
+    """Bring the numbers of the trading buyers and goods to whole ones."""
+    budgets, budget_unit = _whole([numbers.budgets[i] for i in buyers])
+    supplies, supply_unit = _whole([numbers.supplies[j] for j in goods])
+    # the pairs in row order, as the graph has them; those of the others are left out
+    here = np.isin(numbers.owner, buyers) & np.isin(numbers.good, goods)
+    values = [numbers.values[k] for k in np.flatnonzero(here).tolist()]
+    values += [numbers.keep_values[i].as_integer_ratio() for i in buyers if numbers.keep_values[i]]
+    values += [numbers.reserves[j].as_integer_ratio() for j in goods if numbers.reserves[j]]
+    mantissa, exponent = _floats([(above, below) for above, below in values])
+    return Exact(edges, budgets, supplies, budget_unit, supply_unit, values, mantissa, exponent)
+
+
+def _whole(numbers: list[Fraction]) -> tuple[list[int], int]:
+    """Return whole numbers and what to divide them by."""
+    unit = math.lcm(*(number.denominator for number in numbers))
+    return [number.numerator * (unit // number.denominator) for number in numbers], unit
+
+
+def _floats(ratios: list[tuple[int, int]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Mantissas and exponents of ratios of whole numbers, right to 2**-52."""
+    mantissas, exponents = np.zeros(len(ratios)), np.zeros(len(ratios), dtype=np.int64)
+    for k, (above, below) in enumerate(ratios):
+        shift = 64 - above.bit_length() + below.bit_length()
+        whole = (above << shift) // below if shift >= 0 else above // (below << -shift)
+        mantissas[k], power = math.frexp(whole)
+        exponents[k] = power - shift
+    return mantissas, exponents
+
+
+class Settled:
+    """Prices and flows of a forest of a market, exactly.
+
+    A node with whole number ``level`` in a tree with factors ``over`` and ``under`` has the price
+    (a buyer: cost per utility) ``level * over / under``; the flows are whole multiples of
+    ``1 / unit`` of the tree, and negative where the forest cannot carry what it should.
+    """
+
+    def __init__(self, exact: Exact, forest: Forest, kept: list[int]) -> None:
+        self.exact, self.forest, self.kept = exact, forest, kept
+        edges = exact.edges
+        n, bank = edges.market.n, edges.bank
+        trees = max(forest.tree) + 1
+        self.level = self._levels()
+        budget, worth = [0] * trees, [0] * trees
+        requirement = [*exact.budgets, *[0] * (edges.nodes - n)]
+        for node in range(bank):
+            t = forest.tree[node]
+            if node < n:
+                budget[t] += exact.budgets[node]
+            else:
+                requirement[node] = exact.supplies[node - n] * self.level[node]
+                worth[t] += requirement[node]
+        # times of a budget and of a good's worth that give them in one unit
+        times, scale = worth, budget
+        home = forest.tree[bank]
+        times[home], scale[home] = exact.supply_unit * self.level[bank], exact.budget_unit
+        self.unit = [time * exact.budget_unit for time in times]
+        self.over = [size * exact.supply_unit for size in scale]
+        self.under = self.unit
+        for node in range(bank):
+            t = forest.tree[node]
+            requirement[node] *= times[t] if node < n else scale[t]
+        self.flow = [0] * len(kept)
+        for node in reversed(forest.order):
+            up = forest.parent[node]
+            if up >= 0:
+                self.flow[forest.edge[node]] = requirement[node]
+                requirement[up] -= requirement[node]
+
+    def _levels(self) -> list[int]:
+        """Levels of the nodes, whole numbers with one denominator for each tree."""
+        forest, values = self.forest, self.exact.values
+        source = self.exact.edges.source
+        above, below = [1] * len(forest.order), [1] * len(forest.order)
+        common = [1] * (max(forest.tree) + 1)
+        for node in forest.order:
+            up = forest.parent[node]
+            if up < 0:
+                continue
+            k = self.kept[forest.edge[node]]
+            times, by = values[k] if source[k] != node else values[k][::-1]
+            one, other = math.gcd(above[up], by), math.gcd(times, below[up])
+            above[node] = (above[up] // one) * (times // other)
+            below[node] = (below[up] // other) * (by // one)
+            common[forest.tree[node]] = math.lcm(common[forest.tree[node]], below[node])
+        return [a * (common[t] // b) for a, b, t in zip(above, below, forest.tree, strict=True)]
+
+    def flows(self) -> list[Fraction]:
+        """Flow on each edge that was kept, credits."""
+        tree, source = self.forest.tree, self.exact.edges.source
+        return [
+            Fraction(flow, self.unit[tree[source[k]]])
+            for flow, k in zip(self.flow, self.kept, strict=True)
+        ]
+
+    def units(self) -> list[tuple[int, int, Fraction]]:
+        """Buyer, good and units of every pair that credits flow along, in order."""
+        edges, tree = self.exact.edges, self.forest.tree
+        n, held = edges.market.n, []
+        for flow, k in zip(self.flow, self.kept, strict=True):
+            i, node = int(edges.source[k]), int(edges.sink[k])
+            if flow and i < n and node < edges.bank:
+                # what the tree's credits are multiples of is in the price as well
+                cost = self.level[node] * self.over[tree[node]]
+                held.append((i, node - n, Fraction(flow, cost)))
+        return sorted(held, key=lambda pair: pair[:2])
+
+    def cycle(self, entering: int) -> tuple[list[int], list[int]]:
+        """Edges that lose, and that gain, when an edge within a tree takes over."""
+        edges = self.exact.edges
+        sides = path(self.forest, int(edges.source[entering]), int(edges.sink[entering]))
+        falling = [self.kept[e] for side in sides for e in side[0::2]]
+        rising = [self.kept[e] for side in sides for e in side[1::2]]
+        return falling, rising
+
+    def price(self, node: int) -> Fraction:
+        """Price of a node."""
+        t = self.forest.tree[node]
+        return Fraction(self.level[node] * self.over[t], self.under[t])
+
+    def wanted(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Edges that somebody would rather use, and by what factor (as floats).
+
+        Floats tell where they can; where the factor is near 1, whole numbers do.
+        """
+        exact, tree = self.exact, self.forest.tree
+        edges = exact.edges
+        mantissa, exponent = _floats(
+            [
+                (level * self.over[t], self.under[t])
+                for level, t in zip(self.level, tree, strict=True)
+            ]
+        )
+        source, sink = edges.source, edges.sink
+        power = exact.exponent + exponent[source] - exponent[sink]
+        with np.errstate(divide="ignore"):  # a good that nobody pays for is wanted infinitely
+            ratio = exact.mantissa * mantissa[source] / mantissa[sink]
+        gain = np.ldexp(ratio, np.clip(power, -1000, 1000).astype(np.int32))
+        unsure = np.abs(gain - 1) <= UNSURE
+        unsure[self.kept] = False  # tight by construction
+        better = [k for k in np.flatnonzero(unsure).tolist() if self._better(k)]
+        sure = gain > 1 + UNSURE
+        sure[self.kept] = False
+        return np.sort(np.concatenate([np.flatnonzero(sure), np.array(better, np.int64)])), gain
+
+    def _better(self, k: int) -> bool:
+        """Whether value times the price at the source is more than the price at the sink."""
+        one, other = int(self.exact.edges.source[k]), int(self.exact.edges.sink[k])
+        times, by = self.exact.values[k]
+        a, b = self.forest.tree[one], self.forest.tree[other]
+        left, right = times * self.level[one], by * self.level[other]
+        if a != b:
+            left, right = (
+                left * self.over[a] * self.under[b],
+                right * self.over[b] * self.under[a],
+            )
+        return left > right
