@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qmopt.arguments import named, number
 from qmopt.certificate import Certificate, measure
 from qmopt.equilibrium import Equilibrium
 from qmopt.errors import MarketError, NotCertified
@@ -17,6 +18,7 @@ from qmopt.market import Market
 from qmopt.methods.choose import choose
 from qmopt.methods.outcome import Method, Outcome
 from qmopt.point import Point, per_good, per_pair
+from qmopt.point_tables import units_of
 from qmopt.solvers import Solver
 from qmopt.support import balance, closest_flow, pro_rata
 from qmopt.tight import tight_graph
@@ -25,13 +27,18 @@ from qmopt.utilities.pairs import pairs
 from qmopt.utilities.protocol import Allocation, Array
 from qmopt.witness import witness
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from qmopt.tables import Table
+
 
 def clear(
     market: Market,
     method: Method | None = None,
     *,
     tolerance: float = 1e-8,
-    near: ArrayLike | Allocation | Equilibrium | None = None,
+    near: ArrayLike | Allocation | pd.DataFrame | Table | Equilibrium | None = None,
 ) -> Equilibrium:
     """Find an equilibrium of a market, and return it only if it certifies.
 
@@ -46,9 +53,10 @@ def clear(
     tolerance
         Largest residual of the certificate that is accepted.
     near
-        Shape (n, m), units: an allocation that runs, or the answer that it came with. Where several
-        allocations go with the same prices, the one that moves the fewest chips away from it is
-        returned; without it, ties are shared pro rata.
+        An allocation that runs, as :func:`qmopt.certify` takes it: units bought of shape (n, m), or
+        a table of all that teams hold, such as ``found.tables()["allocation"]``; or the answer that
+        it came with. Where several allocations go with the same prices, the one that moves the
+        fewest chips away from it is returned; without it, ties are shared pro rata.
 
     Returns
     -------
@@ -77,19 +85,19 @@ def clear(
         raise MarketError(
             f"a Market expected, got {type(market).__name__}; read_market reads one from a path"
         )
+    tolerance = number("tolerance", tolerance, below=1)
     method = choose(market) if method is None else method
     if isinstance(method, type | Solver) or not isinstance(method, Method):
         raise MarketError(
             "method: an object with solve(market) expected, such as EisenbergGale(solver=...), "
-            f"got {method!r}"
+            f"got {named(method)}"
         )
-    near = near.allocation if isinstance(near, Equilibrium) else near
-    near = None if near is None else _running(market, near)
+    running = None if near is None else _running(market, near)
     begun = time.perf_counter()
     outcome = method.solve(market)
     if not isinstance(outcome, Outcome):
         raise MarketError(
-            f"method {method!r}: an Outcome(prices, allocation, status) expected, "
+            f"method {named(method)}: an Outcome(prices, allocation, status) expected, "
             f"got {type(outcome).__name__}"
         )
     solved = time.perf_counter()
@@ -98,7 +106,9 @@ def clear(
     certificate = measure(market, prices, allocation, tolerance)
     notes = [*outcome.notes, *certificate.notes]
     if certificate.certified() and isinstance(market.utility, Linear):
-        allocation, certificate, more = _settle_ties(market, prices, allocation, certificate, near)
+        allocation, certificate, more = _settle_ties(
+            market, prices, allocation, certificate, running
+        )
         notes += more
     elif near is not None:
         notes.append("near is for linear utilities; the allocation is the method's own")
@@ -118,9 +128,12 @@ def clear(
     )
 
 
-def _running(market: Market, near: ArrayLike | Allocation) -> Allocation:
-    """Check a running allocation: the shape of the market, finite, nothing negative."""
-    running = per_pair(market, near)
+def _running(market: Market, near: Any) -> Allocation:
+    """Return a running allocation in the order of the market, finite and nothing negative."""
+    if isinstance(near, Equilibrium):
+        same = (near.market.buyers, near.market.goods) == (market.buyers, market.goods)
+        near = near.allocation if same else near.columns()["allocation"]
+    running = units_of(market, near, "near", running=True)
     teams, goods, units = pairs(running)
     bad = np.flatnonzero(~((units > 0) & (units < np.inf)))
     if bad.size:
@@ -169,7 +182,7 @@ def _why(market: Market, certificate: Certificate, outcome: Outcome, method: Met
     advice = "; a larger tolerance, a longer time limit or another solver may do"
     return (
         f"not an equilibrium at tolerance {certificate.tolerance:g}: {name} is {sizes[name]:.2g}"
-        f"{whose}, found by {method!r}, which calls it {outcome.status!r}{notes}"
+        f"{whose}; found by {named(method)}, whose own word on it is {outcome.status!r}{notes}"
         f"{advice if sizes[name] < 1 else ''}"
     )
 

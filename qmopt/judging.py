@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qmopt.arguments import number
 from qmopt.certificate import Certificate, measure
 from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.point import per_good
+from qmopt.point_tables import prices_of, units_of
 from qmopt.support import supporting_allocation
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Allocation
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from qmopt.tables import Table
+
 
 def certify(
     market: Market,
-    prices: ArrayLike,
-    allocation: ArrayLike | Allocation | None = None,
+    prices: ArrayLike | pd.DataFrame | Table | Mapping[str, Any],
+    allocation: ArrayLike | Allocation | pd.DataFrame | Table | None = None,
     *,
     tolerance: float = 1e-8,
 ) -> Certificate:
@@ -28,11 +38,15 @@ def certify(
     market
         n buyers, m goods.
     prices
-        Shape (m,), credits per unit; nan is allowed for a good without supply, and only there.
+        Shape (m,), credits per unit; nan is allowed for a good without supply, and only there. Or
+        a table with columns ``resource`` and ``price``, such as ``found.tables()["prices"]``.
     allocation
-        Shape (n, m), units, dense or sparse; guaranteed units not included. Left out, prices are
-        judged alone: they are equilibrium prices if some allocation goes with them, so the best
-        that can be found is measured like any other.
+        Shape (n, m), units, dense or sparse, or a DataFrame with teams down and resources across;
+        guaranteed units not included. Or a table with columns ``team``, ``resource`` and ``units``,
+        such as ``found.tables()["allocation"]``, where units are all that a team holds: what is
+        guaranteed to it is taken off. Left out, prices are judged alone: they are equilibrium
+        prices if some allocation goes with them, so the best that can be found is measured like any
+        other.
     tolerance
         At which :meth:`Certificate.certified` decides, and at which a team counts as satisfied.
 
@@ -45,6 +59,8 @@ def certify(
     ------
     MarketError
         If prices or allocation do not have the shape of the market.
+    TableError
+        If a row of a table is wrong, or names what the market does not have.
 
     Examples
     --------
@@ -56,12 +72,24 @@ def certify(
     True
     >>> certify(market, [7.5, 2.5]).certified(), certify(market, [5, 5]).certified()
     (True, False)
+
+    The same as a table, in any order:
+
+    >>> table = [{"resource": "1", "price": 2.5}, {"resource": "0", "price": 7.5}]
+    >>> certify(market, table).certified()
+    True
     """
+    if not isinstance(market, Market):
+        said = f"{type(market).__name__}; read_market reads one from a path"
+        raise MarketError(f"a Market expected, got {said}")
+    tolerance = number("tolerance", tolerance, below=1)
+    told = prices_of(market, prices)
+    allocation = None if allocation is None else units_of(market, allocation)
     if allocation is not None:
-        return measure(market, prices, allocation, tolerance)
+        return measure(market, told, allocation, tolerance)
     if not isinstance(market.utility, Linear):
         raise MarketError("prices alone can be judged for linear utilities; give the allocation")
-    usable = np.nan_to_num(per_good(market, prices), posinf=0.0, neginf=0.0)
+    usable = np.nan_to_num(per_good(market, told), posinf=0.0, neginf=0.0)
     with np.errstate(all="ignore"):  # as the measuring: what overflows counts as infinite
         support = supporting_allocation(market, usable, max(tolerance, 1e-12))
-    return measure(market, prices, support, tolerance)
+    return measure(market, told, support, tolerance)

@@ -202,11 +202,11 @@ def test_a_running_allocation_holds_finite_units(units):
 
 @pytest.mark.parametrize("given", ["abc", [["a", "b"], ["c", "d"]], [[1, 2], [3]], {}])
 def test_what_is_not_numbers_is_refused(given):
-    with pytest.raises(qm.MarketError, match="allocation: numbers expected"):
+    with pytest.raises(qm.MarketError, match="near: numbers "):
         qm.clear(TWO, near=given)
-    with pytest.raises(qm.MarketError, match="allocation: numbers expected"):
+    with pytest.raises(qm.MarketError, match="allocation: numbers "):
         qm.certify(TWO, [7.5, 2.5], given)
-    with pytest.raises(qm.MarketError, match="prices: numbers expected"):
+    with pytest.raises(qm.MarketError, match="prices: numbers "):
         qm.certify(TWO, given)
 
 

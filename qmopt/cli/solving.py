@@ -98,16 +98,13 @@ def clear(
         from qmopt import files, results
         from qmopt.clearing import clear as clear_market
         from qmopt.errors import QmoptError
-        from qmopt.point_tables import allocation_from
         from qmopt.reading import read_market
 
         if out is not None:
             files.refuse_foreign(out)
         market = read_market(path, **csv)
         chosen = find_method(method, solver, time_limit, market)
-        # a team may hold less now than it is guaranteed from now on: then it has bought nothing
-        table = _one(near, "allocation", csv) if near else None
-        running = None if table is None else allocation_from(market, table).maximum(0)
+        running = _one(near, "allocation", csv) if near else None
         told = f"clearing {counted(market.n, 'team')} x {counted(market.m, 'resource')}"
         try:
             with waiting(f"{told} by {type(chosen).__name__}", quiet=quiet):
@@ -161,7 +158,6 @@ def certify(
         csv = _csv_options(delimiter, decimal, thousands, limit)
         from qmopt import results
         from qmopt.judging import certify as measure
-        from qmopt.point_tables import allocation_from, prices_from
         from qmopt.reading import read_market
 
         market = read_market(path, **csv)
@@ -173,8 +169,7 @@ def certify(
         held = _one(allocation, "allocation", csv) if allocation else None
         if held is None and prices is None:
             held = _own(market, "allocation")
-        point = None if held is None else allocation_from(market, held)
-        found = measure(market, prices_from(market, told), point, tolerance=tolerance)
+        found = measure(market, told, held, tolerance=tolerance)
     certified = found.certified()
     if as_json:
         typer.echo(results.dumps(results.verdict(market, found)))
