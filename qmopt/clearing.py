@@ -19,6 +19,7 @@ from qmopt.methods.choose import choose
 from qmopt.methods.outcome import Method, Outcome
 from qmopt.point import Point, per_good, per_pair
 from qmopt.point_tables import units_of
+from qmopt.proving import NOTE, prove
 from qmopt.solvers import Solver
 from qmopt.support import balance, closest_flow, pro_rata
 from qmopt.tight import tight_graph
@@ -39,6 +40,7 @@ def clear(
     *,
     tolerance: float = 1e-8,
     near: ArrayLike | Allocation | pd.DataFrame | Table | Equilibrium | None = None,
+    exact: bool = False,
 ) -> Equilibrium:
     """Find an equilibrium of a market, and return it only if it certifies.
 
@@ -57,6 +59,12 @@ def clear(
         a table of all that teams hold, such as ``found.tables()["allocation"]``; or the answer that
         it came with. Where several allocations go with the same prices, the one that moves the
         fewest chips away from it is returned; without it, ties are shared pro rata.
+    exact
+        Go on from the method's point to the equilibrium in rationals, prove it, and return it as
+        ``found.exact``; the arrays are its nearest doubles. The market's numbers count as its
+        tables write them if they were read with ``exact=True``, otherwise as the doubles that they
+        are. For linear utilities without caps. Ties stay as they fall, in an allocation of few
+        trades, so that ``near`` does not go with it.
 
     Returns
     -------
@@ -92,6 +100,8 @@ def clear(
             "method: an object with solve(market) expected, such as EisenbergGale(solver=...), "
             f"got {named(method)}"
         )
+    if exact and near is not None:
+        raise MarketError("near: an exact answer does not choose among ties; leave one of them out")
     running = None if near is None else _running(market, near)
     begun = time.perf_counter()
     outcome = method.solve(market)
@@ -101,11 +111,19 @@ def clear(
             f"got {type(outcome).__name__}"
         )
     solved = time.perf_counter()
-    prices = per_good(market, outcome.prices)
-    allocation = per_pair(market, outcome.allocation)
+    limit = float(getattr(method, "time_limit", None) or np.inf) - (solved - begun)
+    proved = prove(market, outcome, limit) if exact else None
+    found = time.perf_counter()
+    if proved is None:
+        prices = per_good(market, outcome.prices)
+        allocation = per_pair(market, outcome.allocation)
+    else:
+        prices, allocation = proved.arrays(market)
     certificate = measure(market, prices, allocation, tolerance)
     notes = [*outcome.notes, *certificate.notes]
-    if certificate.certified() and isinstance(market.utility, Linear):
+    if proved is not None:
+        notes.append(NOTE)
+    elif certificate.certified() and isinstance(market.utility, Linear):
         allocation, certificate, more = _settle_ties(
             market, prices, allocation, certificate, running
         )
@@ -117,14 +135,15 @@ def clear(
     stats = dict(outcome.stats)
     stats["seconds"] = {
         **cast(dict[str, float], stats.get("seconds", {"solve": solved - begun})),
-        "certify": time.perf_counter() - solved,
+        **({} if proved is None else {"prove": found - solved}),
+        "certify": time.perf_counter() - found,
     }
     stats["peak_mib"] = _peak_mib()
     for array in (prices, getattr(allocation, "data", allocation)):
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
     return Equilibrium(
-        market, method, outcome, prices, allocation, certificate, stats, tuple(notes)
+        market, method, outcome, prices, allocation, certificate, stats, tuple(notes), exact=proved
     )
 
 

@@ -17,6 +17,7 @@ from qmopt.market import Market
 from qmopt.methods.outcome import Method, Outcome
 from qmopt.notebook import page
 from qmopt.point import Point
+from qmopt.proving import ExactAnswer
 from qmopt.utilities.pairs import entries, pairs
 from qmopt.utilities.protocol import Allocation, Array
 
@@ -42,6 +43,8 @@ class Equilibrium:
         Iterations, pivots, passes over the values, seconds by phase, peak memory of the process.
     notes
         What a reader should know.
+    exact
+        The same in rationals, proved, if that was asked for.
 
     Examples
     --------
@@ -66,6 +69,8 @@ class Equilibrium:
 
     #: ``certified``: what is less is labelled otherwise.
     status: str = "certified"
+
+    exact: ExactAnswer | None = None
 
     def __repr__(self) -> str:
         n, m = self.market.shape
