@@ -13,11 +13,15 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from qmopt.forest import flows, grow, heaviest
+from qmopt.level import level
 from qmopt.market import Market
 from qmopt.solvers import linear_program
 from qmopt.tight import TightGraph, tight_graph
 from qmopt.utilities.pairs import entries
 from qmopt.utilities.protocol import Allocation, Array
+
+#: Share of a requirement that correcting a flow may miss before what is lost is led back.
+LOST = 1e-13
 
 
 def supporting_allocation(market: Market, prices: Array, tolerance: float) -> sp.csr_array:
@@ -107,10 +111,19 @@ def balance(graph: TightGraph, flow: Array) -> Array:
     first = [graph.bank, *np.argsort(-graph.requirement, kind="stable").tolist()]
     ends = [(int(graph.source[k]), int(graph.sink[k])) for k in kept]
     missing = np.append(graph.requirement - graph.incidence @ flow, 0.0)
-    correction, _ = flows(grow(nodes, ends, first), missing.tolist(), len(kept))
+    forest = grow(nodes, ends, first)
+    correction, _ = flows(forest, missing.tolist(), len(kept))
     balanced = flow.copy()
     balanced[kept] += correction
-    return np.maximum(balanced, 0)
+    balanced = np.maximum(balanced, 0)
+    missed = np.abs(graph.requirement - graph.incidence @ balanced)
+    if (missed > LOST * graph.requirement).any():
+        rest = balanced.copy()
+        rest[kept] = 0
+        needed = np.append(np.maximum(graph.requirement - graph.incidence @ rest, 0), np.inf)
+        size = np.append(graph.requirement, np.inf)
+        balanced[kept] = level(forest, needed, size, balanced[kept])
+    return balanced
 
 
 def pro_rata(graph: TightGraph, flow: Array, sweeps: int = 50, steps: int = 60) -> Array:

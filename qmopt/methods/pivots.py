@@ -29,6 +29,7 @@ import scipy.sparse as sp
 
 from qmopt.forest import Forest, flows, grow, path
 from qmopt.graph import MarketGraph
+from qmopt.level import level
 from qmopt.utilities.pairs import total_by
 from qmopt.utilities.protocol import Array
 
@@ -36,6 +37,8 @@ from qmopt.utilities.protocol import Array
 TIE = 1e-11
 #: Spend, as a share of what it is the difference of, that counts as zero.
 ZERO = 1e-13
+#: Share of a budget, or of the value of a supply, that rounding may lose without being led back.
+ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,19 @@ class Pivots:
                 return self._crossed(price, finished=False)
             self.passes += 1
             if not self._enter(forest, price):
+                self._level(forest, price)
                 return self._crossed(price, finished=True)
+
+    def _level(self, forest: Forest, price: Array) -> None:
+        """Where the rounding of large flows was left to small ones, give it back to the large."""
+        edges, n, kept = self.edges, self.market.n, self.forest_edges
+        needed = np.concatenate(
+            [self.market.budgets, self.market.supplies * price[n : edges.bank], [np.inf]]
+        )
+        ends, flow = np.concatenate([edges.source[kept], edges.sink[kept]]), self.flow[kept]
+        missed = np.abs(total_by(ends, np.concatenate([flow, flow]), self.nodes) - needed)[:-1]
+        if (missed > ROUNDING * needed[:-1]).any():
+            self.flow[kept] = level(forest, needed, needed, flow)
 
     def _crossed(self, price: Array, *, finished: bool) -> Crossed:
         edges, n = self.edges, self.market.n
