@@ -52,9 +52,7 @@ def complete(
     rough = _rough_prices(values, budgets, supplies)
     floor = _reserves(rng, rough) if reserves else None
     kept = _keeps(rng, values, rough, keep, keep_level) if keep else None
-    return Market(
-        budgets, supplies, Linear(values), reserves=floor, keep_values=kept, title=title
-    )
+    return Market(budgets, supplies, Linear(values), reserves=floor, keep_values=kept, title=title)
 
 
 def _rough_prices(values: Values, budgets: Array, supplies: Array) -> Array:
@@ -76,7 +74,9 @@ def _reserves(rng: Generator, rough: Array) -> Array:
     return rough * level * (0.5 + rng.random(len(rough))) * (rng.random(len(rough)) < 3 / 4)
 
 
-def _keeps(rng: Generator, values: Values, rough: Array, share: float, level: float | None) -> Array:
+def _keeps(
+    rng: Generator, values: Values, rough: Array, share: float, level: float | None
+) -> Array:
     """Draw what a kept credit is worth: around a level, relative to what one brings at best."""
     per_credit = values * (1 / rough)[None, :]
     best = per_credit.max(axis=1)

@@ -153,6 +153,7 @@ def degenerate(
     seed: int = 0,
     *,
     off: float = 0,
+    spread: float = 0,
     reserves: bool = False,
     keep: float = 0,
 ) -> Market:
@@ -168,7 +169,9 @@ def degenerate(
         As in :func:`integer`.
     off
         Share, say 1e-12, by which values, budgets, reserves and kept credits typically miss; 0
-        makes every tie exact in floating point.
+        makes every tie exact in floating point, and every balance, too, if the spread is 0.
+    spread
+        Orders of magnitude between small and large spends of a buyer on a good.
 
     Examples
     --------
@@ -180,7 +183,7 @@ def degenerate(
     True
     """
     rng = np.random.default_rng(seed)
-    drawn = values.degenerate(rng, buyers, goods, off)
+    drawn = values.degenerate(rng, buyers, goods, spread, off)
     title = f"degenerate {buyers} x {goods}, seed {seed}"
     return complete(rng, drawn, title, spread=0, reserves=reserves, keep=keep, off=off)
 

@@ -31,6 +31,8 @@ FAMILIES: dict[str, Family | None] = {
 
 #: Most buyers and goods of ordinary markets, of long ones, and of tiny ones.
 BUYERS, GOODS, LONG, SHORT, TINY = 40, 20, 400, 5, 6
+#: Orders of magnitude between small and large budgets, whatever is drawn.
+SPREADS = (0, 3, 6, 12)
 #: Shapes by ``seed // 10 % 7``.
 SHAPES = ("ordinary", "many buyers", "ordinary", "many goods", "ordinary", "tiny", "ordinary")
 #: Share of buyers who keep credits, and worth of a kept credit (None: drawn), by ``seed // 10 % 5``.
@@ -74,7 +76,7 @@ def market(seed: int) -> Market:
     rng = np.random.default_rng(seed)
     family, turn = list(FAMILIES)[seed % len(FAMILIES)], seed // len(FAMILIES)
     n, m = _shape(rng, SHAPES[turn % len(SHAPES)])
-    off = near(rng)
+    off, spread = near(rng), float(rng.choice(SPREADS))
     draw = FAMILIES[family]
     drawn: Values | Built
     if draw is not None:
@@ -82,14 +84,13 @@ def market(seed: int) -> Market:
     elif family == "nearly tied":
         drawn = values.tied(rng, n, m, off or 1e-16)
     else:
-        drawn = values.degenerate(rng, n, m, off)
+        drawn = values.degenerate(rng, n, m, spread, off)
     if not isinstance(drawn, Built):
         drawn = without(drawn, _some(rng, n), _some(rng, m))
     keep, level = KEEPS[turn % len(KEEPS)]
     return complete(
         rng, drawn, f"{family}, seed {seed}",
-        spread=float(rng.choice([0, 3, 6, 12])), reserves=turn % 3 == 2,
-        keep=keep, keep_level=level, off=off,
+        spread=spread, reserves=turn % 3 == 2, keep=keep, keep_level=level, off=off,
     )  # fmt: skip
 
 

@@ -79,13 +79,17 @@ def tied(rng: Generator, n: int, m: int, off: float = 0) -> Values:
     return values * (1 + off * rng.standard_normal((n, m))) if off else values
 
 
-def degenerate(rng: Generator, n: int, m: int, off: float = 0) -> Built:
+def degenerate(rng: Generator, n: int, m: int, spread: float = 0, off: float = 0) -> Built:
     """Build a market backwards from an equilibrium that has more ties than spends.
 
-    Prices and costs are powers of two, spends whole numbers, so that without ``off`` the ties are
-    exact in floating point, and so are the balances of the parts.
+    Prices and costs are powers of two, spends whole numbers (without ``spread``), so that without
+    ``off`` the ties are exact in floating point, and so are the balances of the parts.
     """
     prices, costs = 2.0 ** rng.integers(-4, 5, m), 2.0 ** rng.integers(-4, 5, n)
+
+    def spend() -> float:
+        return 10 ** rng.uniform(0, spread) if spread else float(rng.integers(1, 10))
+
     spends = np.zeros((n, m))
     parts = int(rng.integers(1, min(n, m) + 1))
     part_of_buyer = np.concatenate([np.arange(parts), rng.integers(0, parts, n - parts)])
@@ -94,14 +98,14 @@ def degenerate(rng: Generator, n: int, m: int, off: float = 0) -> Built:
         buyers, goods = np.flatnonzero(part_of_buyer == part), np.flatnonzero(part_of_good == part)
         # a walk through all of them leaves a tree: each step adds a buyer or a good
         i, j = 0, 0
-        spends[buyers[0], goods[0]] = rng.integers(1, 10)
+        spends[buyers[0], goods[0]] = spend()
         while i < len(buyers) - 1 or j < len(goods) - 1:
             left = (len(buyers) - 1 - i, len(goods) - 1 - j)
             if rng.random() * sum(left) < left[0]:
                 i += 1
             else:
                 j += 1
-            spends[buyers[i], goods[j]] = rng.integers(1, 10)
+            spends[buyers[i], goods[j]] = spend()
     tight = prices[None, :] / costs[:, None]
     # of the others some are tied, too, and carry nothing; the rest are not worth their prices
     worse = np.where(rng.random((n, m)) < 0.3, 1.0, 0.1 + 0.8 * rng.random((n, m)))
