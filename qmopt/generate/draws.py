@@ -94,7 +94,7 @@ def _reserves_near(rng: Generator, built: Built, off: float) -> Array:
 
 
 def _keeps_near(rng: Generator, built: Built, share: float, off: float) -> Array:
-    """Draw worths of kept credits of which half are just what a spent one brings, half well below."""
+    """Draw worths of kept credits: half are just what a spent one brings, half well below."""
     n = len(built.costs)
     just = 1 + off * rng.standard_normal(n)
     return rng.choice([0.5, 1.0], n) * just / built.costs * (rng.random(n) < share)
