@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from qmopt.errors import MarketError
 from qmopt.market import Market
+from qmopt.notebook import certificate_line, certificate_page
 from qmopt.point import Point, per_good, per_pair
 from qmopt.utilities.pairs import total_by
 from qmopt.utilities.protocol import Allocation, Array
@@ -78,6 +79,12 @@ class Certificate:
     satiation: Array = field(repr=False, compare=False)
     excess: Array = field(repr=False, compare=False)
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return certificate_line(self)
+
+    def _repr_html_(self) -> str:
+        return certificate_page(self, MEANING)
 
     @property
     def thrift(self) -> float:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from qmopt.arguments import frozen, names, numbers
 from qmopt.assemble import assemble
 from qmopt.errors import MarketError
+from qmopt.notebook import market_page
 from qmopt.utilities.protocol import Utility
 
 if TYPE_CHECKING:
@@ -179,6 +180,8 @@ class Market:
 
     def __repr__(self) -> str:
         return f"Market({self.n} buyers, {self.m} goods, {self.budgets.sum():.15g} credits)"
+
+    _repr_html_ = market_page
 
     @property
     def n(self) -> int:

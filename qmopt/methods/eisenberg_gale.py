@@ -23,6 +23,7 @@ from qmopt.errors import SolverFailed
 from qmopt.market import Market
 from qmopt.methods.crossover import crossover
 from qmopt.methods.outcome import Outcome, refuse_caps, restore, trading
+from qmopt.notebook import program_line, program_page
 from qmopt.solvers import Clarabel, Solver
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Allocation, Array
@@ -67,6 +68,7 @@ class EisenbergGaleModel:
 
     problem: cp.Problem
     supply: cp.Constraint
+    _repr_html_ = program_page
 
     def __init__(self, market: Market) -> None:
         import cvxpy as cp
@@ -111,14 +113,16 @@ class EisenbergGaleModel:
         self.supply = cast("cp.Constraint", used <= 1)
         self.problem = cp.Problem(cp.Maximize(objective), [self.supply])
 
+    def __repr__(self) -> str:
+        return program_line(self)
+
     def _fair_share(self) -> sp.csr_array:
         """Of every good that a buyer has use for, the share that its budget is of all."""
         inner = self._inner
         activities = inner.utility.activities()
         uses = activities.needs.tocoo()
-        wanted = sp.csr_array(
-            (np.ones(len(uses.data)), (activities.owner[uses.row], uses.col)), shape=inner.shape
-        ).tocoo()
+        places = (activities.owner[uses.row], uses.col)
+        wanted = sp.csr_array((np.ones(len(uses.data)), places), shape=inner.shape).tocoo()
         units = inner.budgets[wanted.row] / self._total * inner.supplies[wanted.col]
         return sp.csr_array((units, (wanted.row, wanted.col)), shape=inner.shape)
 
@@ -291,6 +295,6 @@ class EisenbergGale:
             if not crossed.finished:
                 notes.append("the crossover ran out of time or pivots before it was done")
         clock.append(time.perf_counter())
-        phases = np.diff(clock).tolist()
-        stats["seconds"] = dict(zip(("build", "solve", "crossover"), phases, strict=True))
+        phases = ("build", "solve", "crossover")
+        stats["seconds"] = dict(zip(phases, np.diff(clock).tolist(), strict=True))
         return Outcome(prices, allocation, status, stats, tuple(notes))
