@@ -174,7 +174,8 @@ def _settle_ties(
 ) -> tuple[Allocation, Certificate, list[str]]:
     """Choose among the allocations that go with the same prices: nearest, or pro rata."""
     point = Point(market, prices, allocation)
-    graph = tight_graph(market, np.nan_to_num(prices), max(LAST_BITS, 10 * certificate.worst))
+    near_enough = max(LAST_BITS, 10 * certificate.worst)
+    graph = tight_graph(market, np.nan_to_num(prices), near_enough, idle_at_reserve=True)
     flow = graph.flow(point.allocation, point.left_over, point.enjoyed.kept)
     if not graph.loose(flow).any():
         return allocation, certificate, []

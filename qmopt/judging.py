@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from qmopt.tables import Table
 
+#: Share by which exact prices miss a tie because of rounding.
+LAST_BITS = 1e-12
+
 
 def certify(
     market: Market,

@@ -42,7 +42,7 @@ def supporting_allocation(market: Market, prices: Array, tolerance: float) -> sp
         Shape (n, m), units. Requirements that no flow can meet are missed by as small a share of
         the requirement as the worst of them needs; the certificate then shows it.
     """
-    graph = tight_graph(market, prices, tolerance)
+    graph = tight_graph(market, prices, tolerance, idle_at_reserve=True)
     return graph.allocation(balance(graph, closest_flow(graph)))
 
 

@@ -96,7 +96,9 @@ class TightGraph(MarketGraph):
         return np.minimum(requirement[self.source], requirement[self.sink])
 
 
-def tight_graph(market: Market, prices: Array, tolerance: float) -> TightGraph:
+def tight_graph(
+    market: Market, prices: Array, tolerance: float, *, idle_at_reserve: bool = False
+) -> TightGraph:
     """Draw the tight graph of plain bids at given prices.
 
     Parameters
@@ -107,6 +109,9 @@ def tight_graph(market: Market, prices: Array, tolerance: float) -> TightGraph:
         Shape (m,), credits per unit; those of goods without supply are not looked at.
     tolerance
         A pair is tight when its value per credit is within this share of the best.
+    idle_at_reserve
+        Whether units may stay idle only where a price is not above its reserve at all, as the
+        certificate demands of an answer; otherwise the tolerance decides here, too.
     """
     prices = np.where(market.empty, 0.0, np.maximum(prices, 0))
     offered = np.where(market.empty, np.inf, prices)
@@ -115,6 +120,8 @@ def tight_graph(market: Market, prices: Array, tolerance: float) -> TightGraph:
     graph = market_graph(market)
     tight = price[graph.sink] <= graph.value * price[graph.source] * (1 + tolerance)
     tight &= (price[graph.sink] > 0) & (price[graph.source] > 0)
+    if idle_at_reserve:
+        tight &= (graph.source < graph.bank) | (price[graph.sink] <= graph.value)
     with np.errstate(invalid="ignore", over="ignore"):
         enough = np.where(market.utility_caps < np.inf, cost * market.utility_caps, np.inf)
     keepers = np.zeros(market.n, dtype=bool)

@@ -35,7 +35,7 @@ BUYERS, GOODS, LONG, SHORT, TINY = 40, 20, 400, 5, 6
 SPREADS = (0, 3, 6, 12)
 #: Shapes by ``seed // 10 % 7``.
 SHAPES = ("ordinary", "many buyers", "ordinary", "many goods", "ordinary", "tiny", "ordinary")
-#: Share of buyers who keep credits, and what one is worth to them (None: drawn), by ``seed // 10 % 5``.
+#: Share of buyers who keep credits, and what one is worth (None: drawn), by ``seed // 10 % 5``.
 KEEPS = ((0.0, None), (0.5, None), (0.0, None), (1.0, None), (0.7, 100.0))
 
 

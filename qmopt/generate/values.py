@@ -85,7 +85,7 @@ def degenerate(rng: Generator, n: int, m: int, spread: float = 0, off: float = 0
     Prices and costs are powers of two, spends whole numbers (without ``spread``), so that without
     ``off`` the ties are exact in floating point, and so are the balances of the parts.
     """
-    prices, costs = 2.0 ** rng.integers(-4, 5, m), 2.0 ** rng.integers(-4, 5, n)
+    prices, costs = (np.asarray(2.0 ** rng.integers(-4, 5, size), float) for size in (m, n))
 
     def spend() -> float:
         return 10 ** rng.uniform(0, spread) if spread else float(rng.integers(1, 10))
