@@ -8,6 +8,7 @@
 """
 
 from qmopt.certificate import Certificate
+from qmopt.certificate_exact import ExactCertificate, certify_exact
 from qmopt.clearing import clear
 from qmopt.equilibrium import Equilibrium
 from qmopt.errors import (
@@ -32,6 +33,7 @@ from qmopt.methods import (
     ProportionalResponse,
     eisenberg_gale,
 )
+from qmopt.proving import ExactAnswer
 from qmopt.reading import read_market
 from qmopt.solvers import Clarabel, Cvxpy, Scs, Solver
 from qmopt.utilities import Linear, Utility
@@ -45,6 +47,8 @@ __all__ = [
     "EisenbergGale",
     "EisenbergGaleModel",
     "Equilibrium",
+    "ExactAnswer",
+    "ExactCertificate",
     "InteriorPoint",
     "LedgerError",
     "Linear",
@@ -64,6 +68,7 @@ __all__ = [
     "Unique",
     "Utility",
     "certify",
+    "certify_exact",
     "clear",
     "eisenberg_gale",
     "price_intervals",

@@ -48,7 +48,7 @@ def assemble(tables: Tables | None, frames: Mapping[str, Any]) -> dict[str, Any]
     supplies = _numbers(resources, "supply", 0)
     if guarantees is not None:
         # the tables check that guarantees fit in; a last bit may still be lost in the sum
-        supplies = np.maximum(supplies - guarantees.sum(axis=0), 0)
+        supplies = np.maximum(_left(tables, goods, supplies - guarantees.sum(axis=0)), 0)
     return {
         "budgets": _numbers(teams, "credits", 0) * rate,
         "supplies": supplies,
@@ -136,6 +136,18 @@ def _units(table: Table, buyers: list[str], goods: list[str]) -> sp.csr_array | 
     rows, columns = _index(table, "team", buyers), _index(table, "resource", goods)
     units = _numbers(table, "units", 0)
     return sp.csr_array((units, (rows, columns)), shape=(len(buyers), len(goods)))
+
+
+def _left(tables: Tables, goods: list[str], rounded: Array) -> Array:
+    """Supplies less guarantees: without a rounding in between where numbers are rationals."""
+    supply, units = tables["resources"].column("supply"), tables["guarantees"].column("units")
+    if not (isinstance(supply, np.ndarray) and isinstance(units, np.ndarray)):
+        return rounded
+    if supply.dtype.kind != "O" or units.dtype.kind != "O":
+        return rounded
+    left = supply.copy()
+    np.subtract.at(left, _index(tables["guarantees"], "resource", goods), units)
+    return left.astype(float)
 
 
 def _index(table: Table, column: str, names: list[str]) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from qmopt.errors import MarketError
 from qmopt.market import Market
-from qmopt.rationals import Rationals, rationals
+from qmopt.rationals import Rationals, rationals, written
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class ExactCertificate:
     def __str__(self) -> str:
         if self.proved:
             return "an equilibrium, exactly"
-        size = "infinitely much" if self.by is None else self.by
+        size = "infinitely much" if self.by is None else written(self.by)
         return f"not an equilibrium: {self.failed} at {self.who} by {size}"
 
 

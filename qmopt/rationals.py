@@ -97,6 +97,28 @@ def rationals(market: Market) -> Rationals:
     )
 
 
+def written(number: Fraction) -> str:
+    """Return a rational as text, however long: Python's own ``str`` stops at 4300 digits.
+
+    Examples
+    --------
+    >>> written(Fraction(109, 18)), written(Fraction(-20)), len(written(Fraction(10**9999)))
+    ('109/18', '-20', 10000)
+    """
+    sign = "-" if number < 0 else ""
+    above, below = _digits(abs(number.numerator)), _digits(number.denominator)
+    return sign + (above if below == "1" else f"{above}/{below}")
+
+
+def _digits(number: int) -> str:
+    """Return the digits of a whole number of at least 0, in halves while it is long."""
+    if number.bit_length() <= 10_000:
+        return str(number)
+    places = number.bit_length() * 3 // 20  # about half of the digits
+    high, low = divmod(number, 10**places)
+    return _digits(high) + _digits(low).zfill(places)
+
+
 def _doubles(numbers: NDArray[np.float64]) -> Fractions:
     return [Fraction(number) for number in numbers.tolist()]
 

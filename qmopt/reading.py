@@ -27,7 +27,9 @@ def read_market(
         A TOML or JSON file, a folder of CSV or Parquet tables, or a shipped name such as
         "gpu/helios-earth". What exists on disk comes before a shipped name.
     exact
-        Keep decimals as rationals in ``market.tables`` (the arrays are doubles all the same).
+        Keep numbers as the rationals that TOML, JSON and CSV write: 0.1 is one tenth, which no
+        double is (those of Parquet and of ``values.npz`` are doubles). ``clear(market, exact=True)``
+        and :func:`qmopt.certify_exact` then go by them; the arrays are doubles all the same.
     delimiter, decimal, thousands
         How CSV files write columns and numbers.
     limits

@@ -10,16 +10,19 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qmopt.rationals import rationals, written
 from qmopt.utilities.protocol import Array
 
 if TYPE_CHECKING:
     from qmopt.certificate import Certificate
     from qmopt.equilibrium import Equilibrium
     from qmopt.market import Market
+    from qmopt.proving import ExactAnswer
 
 SCHEMA = 1
 #: The largest whole number up to which a double, and so many a JSON reader, keeps every one.
@@ -41,6 +44,7 @@ def to_json(found: Equilibrium) -> dict[str, Any]:
     """
     market, columns = found.market, found.columns()
     teams, held = rows(columns["teams"]), rows(columns["allocation"])
+    exact = {} if found.exact is None else _exactly(found, found.exact, held)
     return {
         "schema": SCHEMA,
         "status": found.status,
@@ -48,6 +52,7 @@ def to_json(found: Equilibrium) -> dict[str, Any]:
         "method": described(found.method),
         "market": about(market),
         "prices": dict(zip(market.goods, found.prices.tolist(), strict=True)),
+        **exact,
         "price_intervals": {
             good: None if np.isnan(bounds).all() else bounds.tolist()
             for good, bounds in zip(market.goods, found.price_intervals, strict=True)
@@ -63,6 +68,29 @@ def to_json(found: Equilibrium) -> dict[str, Any]:
         "excluded": dict(found.excluded),
         "stats": dict(found.stats),
         "notes": list(found.notes),
+    }
+
+
+def _exactly(
+    found: Equilibrium, exact: ExactAnswer, held: list[dict[str, Any]]
+) -> dict[str, dict[str, str | None]]:
+    """Return exact prices as text, and add exact units and spends to the rows of the allocation."""
+    market = found.market
+    bought = {(market.buyers[i], market.goods[j]): units for i, j, units in exact.allocation}
+    free = {
+        (market.buyers[i], market.goods[j]): units
+        for (i, j), units in rationals(market).guaranteed.items()
+    }
+    price = dict(zip(market.goods, exact.prices, strict=True))
+    for row in held:
+        pair = row["team"], row["resource"]
+        paid_for = bought.get(pair, Fraction(0))
+        row["units_exact"] = written(paid_for + free.get(pair, 0))
+        row["spend_exact"] = written(paid_for * (price[row["resource"]] or 0))
+    return {
+        "prices_exact": {
+            good: None if amount is None else written(amount) for good, amount in price.items()
+        }
     }
 
 

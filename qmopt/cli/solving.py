@@ -62,6 +62,15 @@ def clear(
             help="Table of an allocation that runs; among equal equilibria, stay near it.",
         ),
     ] = None,
+    exact: Annotated[
+        bool,
+        typer.Option(
+            "--exact",
+            metavar="",
+            help="Take numbers as they are written, clear in rationals and prove it; `--json` "
+            "gives prices and units as text such as 109/18.",
+        ),
+    ] = False,
     method: Annotated[
         str | None,
         typer.Option(
@@ -102,13 +111,13 @@ def clear(
 
         if out is not None:
             files.refuse_foreign(out)
-        market = read_market(path, **csv)
+        market = read_market(path, exact=exact, **csv)
         chosen = find_method(method, solver, time_limit, market)
         running = _one(near, "allocation", csv) if near else None
         told = f"clearing {counted(market.n, 'team')} x {counted(market.m, 'resource')}"
         try:
             with waiting(f"{told} by {type(chosen).__name__}", quiet=quiet):
-                found = clear_market(market, chosen, tolerance=tolerance, near=running)
+                found = clear_market(market, chosen, tolerance=tolerance, near=running, exact=exact)
         except QmoptError as error:
             if out is not None:
                 files.record_failure(error, out)

@@ -141,6 +141,10 @@ def _value(cell: str | float | Fraction) -> str:
     return json.dumps(cell, ensure_ascii=False) if isinstance(cell, str) else number_text(cell)
 
 
+#: What a result says of a holding beside team, resource and units.
+_BESIDE = ("spend", "spend_exact", "units_exact")
+
+
 def result_rows(document: Mapping[str, object], name: str) -> object:
     """Return one table of what ``qmopt clear --json`` wrote, in the form a market has it.
 
@@ -157,6 +161,8 @@ def result_rows(document: Mapping[str, object], name: str) -> object:
     if not isinstance(content, list):
         return content
     return [
-        {key: cell for key, cell in row.items() if key != "spend"} if isinstance(row, dict) else row
+        {key: cell for key, cell in row.items() if key not in _BESIDE}
+        if isinstance(row, dict)
+        else row
         for row in content
     ]
