@@ -28,8 +28,8 @@ def read_market(
         "gpu/helios-earth". What exists on disk comes before a shipped name.
     exact
         Keep numbers as the rationals that TOML, JSON and CSV write: 0.1 is one tenth, which no
-        double is (those of Parquet and of ``values.npz`` are doubles). ``clear(market, exact=True)``
-        and :func:`qmopt.certify_exact` then go by them; the arrays are doubles all the same.
+        double is (those of Parquet and of ``values.npz`` are doubles). By them go
+        ``clear(market, exact=True)`` and :func:`qmopt.certify_exact`; the arrays are doubles.
     delimiter, decimal, thousands
         How CSV files write columns and numbers.
     limits
