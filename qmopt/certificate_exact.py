@@ -173,7 +173,7 @@ def _most_per_credit(
         price = prices[j]
         if price is None:
             continue
-        if price <= 0:
+        if price.numerator <= 0:
             return None
         up, down = times * price.denominator, by * price.numerator
         if up * below > above * down:

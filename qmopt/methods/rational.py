@@ -163,18 +163,16 @@ class RationalPivots:
         """Pivot until nobody wants anything else; None if the deadline passes before."""
         given, bits, rng = self.exact, FINE, np.random.default_rng(0)
         while True:
-            for exact in (given, _perturbed(given, bits, rng)):
-                self.exact = exact
-                self._to_budgets()
-                settled = self._pivot(self.count + patience, deadline)
-                if settled is not None and exact is given:
-                    return settled
-                if time.monotonic() > deadline:
-                    return None
+            settled = self._pivot(given, patience, deadline)
+            if settled is not None or time.monotonic() > deadline:
+                return settled
+            self._pivot(_perturbed(given, bits, rng), 4 * patience + 100, deadline)
             bits, patience = bits + FINE, 2 * patience + 100
 
-    def _pivot(self, most: int, deadline: float) -> Settled | None:
-        """Pivot at these budgets; None if the number of pivots or time ran out."""
+    def _pivot(self, exact: Exact, patience: int, deadline: float) -> Settled | None:
+        """Pivot at these budgets; None if patience or time ran out."""
+        self.exact, most = exact, self.count + patience
+        self._to_budgets()
         while True:
             settled = self._settle()
             wanted, gain = settled.wanted()
