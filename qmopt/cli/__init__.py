@@ -11,9 +11,11 @@ from typing import Annotated
 import typer
 
 from qmopt.cli import solving, starting
+from qmopt.cli.usage import Commands
 
 app = typer.Typer(
     name="qmopt",
+    cls=Commands,
     help="Clear a market of ML training chips: credits in, certified equilibrium prices out.\n\n"
     "A market is a TOML or JSON file, a folder of CSV or Parquet tables, or the name of a shipped "
     "model. Start with `qmopt models`, or write a market of your own with `qmopt new my-market`.",

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from qmopt.cli.foreign import blaming
 
 if TYPE_CHECKING:
     from qmopt.market import Market
@@ -44,13 +48,15 @@ def find_method(
         who = f"method {type(chosen).__name__}"
         return chosen if time_limit is None else _with(chosen, "time_limit", time_limit, who)
     name = name or "eisenberg-gale"
-    if name not in METHODS and ":" not in name:
+    if name not in METHODS and not re.fullmatch(r"\w+(\.\w+)*:\w+", name):
         known = ", ".join(METHODS)
         raise typer.BadParameter(
             f"{name!r} is not one of {known}, nor of the form package.module:Class"
         )
-    made = _load(METHODS.get(name, name))
-    method: Any = made() if isinstance(made, type) else made
+    path = METHODS.get(name, name)
+    with blaming(f"method {name}", path.partition(":")[0]):
+        made = _load(path)
+        method: Any = _made(name, made) if isinstance(made, type) else made
     if not callable(getattr(method, "solve", None)):
         raise typer.BadParameter(f"{name!r} has no method solve(market, start=None)")
     if solver is not None:
@@ -58,6 +64,20 @@ def find_method(
     if time_limit is not None:
         method = _with(method, "time_limit", time_limit, f"method {name!r}")
     return method
+
+
+def _made(name: str, kind: type) -> Any:
+    """Make an object of a class that has a default for every setting."""
+    try:
+        inspect.signature(kind).bind()
+    except TypeError as error:
+        raise typer.BadParameter(
+            f"{name!r} cannot be made without arguments ({error}); name an object that is made, "
+            "as package.module:object"
+        ) from None
+    except ValueError:  # a class that does not tell
+        pass
+    return kind()
 
 
 def _solver(name: str) -> Any:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
+from qmopt.arguments import named
 from qmopt.certificate import MEANING
+from qmopt.cli.layout import put
 from qmopt.cli.terminal import console, counted, printable
 from qmopt.figures import column, small
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from qmopt.market import Market
     from qmopt.utilities.protocol import Array
 
-#: The line above a table, and the table.
-Titled: TypeAlias = tuple[str, Table]
 #: Rows of one table before it only counts the rest.
 ROWS = 40
 #: Of a supply or a budget, the share up to which something left over is rounding.
@@ -39,9 +37,9 @@ def equilibrium(found: Equilibrium) -> None:
         Text(f"{name}: {counted(market.n, 'team')}, {counted(market.m, 'resource')}", "bold")
     )
     screen.print()
-    for title, table in (_prices(found), _allocation(found), _teams(found)):
-        screen.print(Text(title, "bold"))
-        screen.print(table)
+    _prices(found)
+    _allocation(found)
+    _teams(found)
     certificate(found.certificate)
     _remarks(found)
 
@@ -50,13 +48,13 @@ def certificate(measured: Certificate) -> None:
     """Print each residual with what it says, and the verdict."""
     screen = console()
     screen.print(Text("Certificate (each number is relative; 0 is exact)", "bold"))
-    table = Table(box=SIMPLE_HEAD)
-    table.add_column("residual")
-    table.add_column("size", justify="right", no_wrap=True)
-    table.add_column("0 says that")
-    for name, value in measured.residuals.items():
-        table.add_row(name, small(value), MEANING[name])
-    screen.print(table)
+    sizes = measured.residuals
+    put(
+        screen,
+        {"residual": list(sizes)},
+        {"size": [small(size) for size in sizes.values()]},
+        {"0 says that": [MEANING[name] for name in sizes]},
+    )
     holds = measured.certified()
     verdict = "certified" if holds else "NOT certified"
     relation = "<=" if holds else ">"
@@ -66,7 +64,7 @@ def certificate(measured: Certificate) -> None:
         screen.print(f"note: {printable(note)}")
 
 
-def _prices(found: Equilibrium) -> Titled:
+def _prices(found: Equilibrium) -> None:
     market, bounds, wide = found.market, found.price_intervals, _wide(found)
     sold = market.supplies - found.idle
     columns: dict[str, Sequence[float | None]] = {"price": found.prices.tolist()}
@@ -80,7 +78,7 @@ def _prices(found: Equilibrium) -> Titled:
     if market.guarantees is not None:
         columns["guaranteed"] = market.guarantees.sum(axis=0).tolist()
     title = f"Prices (credits per chip and {_per(market)}; supply, sold and idle in chips)"
-    return title, _filled({"resource": market.goods}, columns)
+    _put(title, {"resource": market.goods}, columns)
 
 
 def _wide(found: Equilibrium) -> NDArray[np.bool_]:
@@ -91,21 +89,21 @@ def _wide(found: Equilibrium) -> NDArray[np.bool_]:
     return wide | (found.market.empty & ~np.isnan(low))
 
 
-def _allocation(found: Equilibrium) -> Titled:
+def _allocation(found: Equilibrium) -> None:
     held = found.columns()["allocation"]
     names = {key: [str(name) for name in held[key]] for key in ("team", "resource")}
     columns = {key: list(held[key]) for key in held if key not in names}
     title = f"Allocation (units in chips, spend in credits per {_per(found.market)})"
-    return title, _filled(names, columns)
+    _put(title, names, columns)
 
 
-def _teams(found: Equilibrium) -> Titled:
+def _teams(found: Equilibrium) -> None:
     columns = {key: list(c) for key, c in found.columns()["teams"].items() if key != "team"}
     for unspent in [key for key in columns if key.startswith("unspent")]:
         budget = columns[unspent.replace("unspent", "budget")]
         columns[unspent] = _settled(np.asarray(columns[unspent]), np.asarray(budget))
     title = f"Teams (credits per {_per(found.market)}; utility in each team's own unit of value)"
-    return title, _filled({"team": found.market.buyers}, columns)
+    _put(title, {"team": found.market.buyers}, columns)
 
 
 def _remarks(found: Equilibrium) -> None:
@@ -122,7 +120,7 @@ def _remarks(found: Equilibrium) -> None:
     seconds = found.stats.get("seconds")
     spent = sum(seconds.values()) if isinstance(seconds, Mapping) else seconds
     took = "" if spent is None else f", {spent:.2f} s"
-    screen.print(f"method: {printable(repr(found.method))}{took}")
+    screen.print(f"method: {printable(named(found.method))}{took}")
 
 
 def _per(market: Market) -> str:
@@ -135,22 +133,19 @@ def _settled(differences: Array, of: Array) -> list[float]:
     return np.where(differences <= ROUNDING * of, 0.0, differences).tolist()
 
 
-def _filled(
+def _put(
+    title: str,
     names: Mapping[str, Sequence[str]],
     columns: Mapping[str, Sequence[float | None]],
-) -> Table:
-    """Build a table of names on the left and numbers on the right, at most ROWS of them."""
+) -> None:
+    """Print a title and a table of names on the left and numbers on the right, at most ROWS."""
+    screen = console()
+    screen.print(Text(title, "bold"))
+    put(
+        screen,
+        {name: list(map(printable, texts[:ROWS])) for name, texts in names.items()},
+        {name.replace("_", " "): column(numbers[:ROWS]) for name, numbers in columns.items()},
+    )
     count = len(next(iter(names.values())))
-    table = Table(box=SIMPLE_HEAD)
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for name in columns:
-        table.add_column(name.replace("_", " "), justify="right", no_wrap=True)
-    cells: list[Iterable[Any]] = [map(printable, column_[:ROWS]) for column_ in names.values()]
-    cells += [column(numbers[:ROWS]) for numbers in columns.values()]
-    for row in zip(*cells, strict=True):
-        table.add_row(*row)
     if count > ROWS:
-        table.caption = f"... and {count - ROWS} more rows; --out DIR and --json write them all"
-        table.caption_justify = "left"
-    return table
+        screen.print(f"  ... and {count - ROWS} more rows; --out DIR and --json write them all\n")

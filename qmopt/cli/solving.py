@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from qmopt.cli.foreign import blaming
 from qmopt.cli.terminal import CERTIFIED, FAILED, LESS, complain, counted, waiting, working
 
 if TYPE_CHECKING:
@@ -93,6 +94,12 @@ def clear(
     thousands: Thousands = None,
     limit: Limit = None,
     quiet: Quiet = False,
+    tracing: Annotated[
+        bool,
+        typer.Option(
+            "--traceback", metavar="", help="Show where an error comes from, line by line."
+        ),
+    ] = False,
 ) -> None:
     """Clear a market: find one price per resource, and who gets what, with a certificate.
 
@@ -102,9 +109,10 @@ def clear(
 
     if time_limit is not None and not time_limit > 0:
         raise typer.BadParameter("more than 0 seconds expected", param_hint="--time-limit")
-    with working(as_json):
+    with working(as_json, tracing=tracing):
         csv = _csv_options(delimiter, decimal, thousands, limit)
         from qmopt import files, results
+        from qmopt.arguments import named
         from qmopt.clearing import clear as clear_market
         from qmopt.errors import QmoptError
         from qmopt.reading import read_market
@@ -116,7 +124,10 @@ def clear(
         running = _one(near, "allocation", csv) if near else None
         told = f"clearing {counted(market.n, 'team')} x {counted(market.m, 'resource')}"
         try:
-            with waiting(f"{told} by {type(chosen).__name__}", quiet=quiet):
+            with (
+                waiting(f"{told} by {type(chosen).__name__}", quiet=quiet),
+                blaming(f"method {method or named(chosen)}", type(chosen).__module__),
+            ):
                 found = clear_market(market, chosen, tolerance=tolerance, near=running, exact=exact)
         except QmoptError as error:
             if out is not None:

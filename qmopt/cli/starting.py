@@ -87,9 +87,7 @@ def models(
 
     Example: `qmopt models gpu/helios-earth`
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
+    from qmopt.cli.layout import put
     from qmopt.cli.terminal import console, counted, printable
 
     with working():
@@ -107,14 +105,15 @@ def models(
             screen.print(f"\n{key}: {printable(told) or 'not said'}")
         screen.print(f"\npath: {catalogue.path(model.name)}", soft_wrap=True)
         return
-    table = Table(box=SIMPLE_HEAD)
-    table.add_column("model", no_wrap=True)
-    table.add_column("teams", justify="right")
-    table.add_column("resources", justify="right")
-    table.add_column("title", overflow="fold")
-    for model in found:
-        table.add_row(model.name, str(model.teams), str(model.resources), printable(model.title))
-    screen.print(table)
+    put(
+        screen,
+        {"model": [model.name for model in found]},
+        {
+            "teams": [str(model.teams) for model in found],
+            "resources": [str(model.resources) for model in found],
+        },
+        {"title": [printable(model.title) for model in found]},
+    )
 
 
 def new(

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import sys
+import traceback
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
@@ -44,27 +45,35 @@ def claim_stdout() -> None:
 
 
 @contextlib.contextmanager
-def working(as_json: bool = False) -> Iterator[None]:
-    """Run what may fail or print: errors of ours end in one message and an exit code.
+def working(as_json: bool = False, *, tracing: bool = False) -> Iterator[None]:
+    """Run what may fail or print: errors end in one message and an exit code.
 
     Whatever Python code prints meanwhile goes to standard error. With ``as_json``, standard output
-    gets one document that says what failed.
+    gets one document that says what failed. ``tracing`` prints the traceback as well; a mistake of
+    qmopt's own always has it.
     """
     try:
         with contextlib.redirect_stdout(sys.stderr):
             yield
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
-    except BrokenPipeError:
+    except (BrokenPipeError, typer.Exit, typer.BadParameter):
         raise
-    except (QmoptError, OSError) as error:
+    except Exception as error:
         if as_json:
             from qmopt import results
 
             typer.echo(results.dumps(results.failure(error)))
-        complain(_reason(error))
+        expected = isinstance(error, QmoptError | OSError | MemoryError)
+        if tracing or not expected:
+            traceback.print_exception(error.__cause__ or error, file=sys.stderr)
+        complain(_reason(error) if expected else f"a mistake in qmopt: {_told(error)}")
         bad_input = isinstance(error, MarketError | TableError | OSError)
         raise typer.Exit(BAD_INPUT if bad_input else FAILED) from None
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}; please report it with the lines above"
 
 
 def _nowhere() -> TextIO:
@@ -81,6 +90,8 @@ def give_up_writing(error: OSError) -> NoReturn:
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, MemoryError):
+        return "out of memory"
     # what is an argument in Python is an option here
     return _MARKS.sub(r"--\1 '\2'", str(error))
 

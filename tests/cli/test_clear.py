@@ -193,14 +193,6 @@ def test_an_answer_that_does_not_certify_is_a_failure(process, market):
 
 
 @pytest.mark.usefixtures("stand_in")
-def test_a_foreign_exception_keeps_its_traceback(process, market):
-    result = process("clear", market, "--method", "stand_in:Broken")
-    assert result.returncode == 1
-    assert "Traceback" in result.stderr
-    assert "ZeroDivisionError" in result.stderr
-
-
-@pytest.mark.usefixtures("stand_in")
 def test_an_interrupt_is_quiet(process, market):
     result = process("clear", market, "--method", "stand_in:Interrupted")
     assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
