@@ -3,6 +3,7 @@
 from qmopt.methods.choose import choose
 from qmopt.methods.eisenberg_gale import EisenbergGale, EisenbergGaleModel, eisenberg_gale
 from qmopt.methods.interior_point import InteriorPoint
+from qmopt.methods.lp import LinearProgramming
 from qmopt.methods.outcome import Method, Outcome
 from qmopt.methods.pivoting import Pivoting
 from qmopt.methods.proportional_response import ProportionalResponse
@@ -11,6 +12,7 @@ __all__ = [
     "EisenbergGale",
     "EisenbergGaleModel",
     "InteriorPoint",
+    "LinearProgramming",
     "Method",
     "Outcome",
     "Pivoting",
