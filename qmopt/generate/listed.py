@@ -95,7 +95,8 @@ def market(seed: int) -> Market:
 
 
 def _shape(rng: Generator, kind: str) -> tuple[int, int]:
-    long, short = int(rng.integers(50, LONG + 1)), int(rng.integers(1, SHORT + 1))
+    long = int(np.exp(rng.uniform(np.log(50), np.log(LONG + 1))))
+    short = int(rng.integers(1, SHORT + 1))
     if kind == "many buyers":
         return long, short
     if kind == "many goods":
