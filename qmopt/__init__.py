@@ -7,6 +7,7 @@
 [7.5, 2.5]
 """
 
+from qmopt.bench import bench
 from qmopt.certificate import Certificate
 from qmopt.certificate_exact import ExactCertificate, certify_exact
 from qmopt.clearing import clear
@@ -69,6 +70,7 @@ __all__ = [
     "TableError",
     "Unique",
     "Utility",
+    "bench",
     "certify",
     "certify_exact",
     "clear",

@@ -12,6 +12,8 @@ T = TypeVar("T")
 
 #: Seconds beyond the deadline in which whoever keeps deadlines of its own may still answer.
 GRACE = 0.5
+#: Whether this process is held to a deadline as a whole, so that none is needed for its parts.
+held = False
 
 
 def hold(work: Callable[[], T], seconds: float) -> T:
@@ -19,7 +21,8 @@ def hold(work: Callable[[], T], seconds: float) -> T:
 
     A solver looks at its clock between iterations only, and on a large problem one can take long.
     So the work is done in a forked process, which is killed a little after the deadline. Where
-    processes cannot be forked (Windows), the function is simply called.
+    processes cannot be forked (Windows), or this one is held to a deadline as a whole, the function
+    is simply called.
 
     Parameters
     ----------
@@ -37,7 +40,7 @@ def hold(work: Callable[[], T], seconds: float) -> T:
     Traceback (most recent call last):
     TimeoutError
     """
-    if "fork" not in multiprocessing.get_all_start_methods():
+    if held or "fork" not in multiprocessing.get_all_start_methods():
         return work()
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from qmopt.cli import solving, starting
+from qmopt.cli import benching, solving, starting
 from qmopt.cli.usage import Commands
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.command()(solving.clear)
 app.command()(solving.certify)
 app.command()(starting.models)
 app.command()(starting.new)
+app.command()(benching.bench)
 
 
 def _version(asked: bool) -> None:
