@@ -54,7 +54,8 @@ def level(forest: Forest, needed: Array, size: Array, flow: Array) -> Array:
         if parent >= 0:
             children[parent].append(node)
     for share in SHARES:
-        bounds = _bounds(forest, children, needed.tolist(), (share * size).tolist())
+        slack = np.where(size < np.inf, share, 1.0) * size
+        bounds = _bounds(forest, children, needed.tolist(), slack.tolist())
         if bounds is not None:
             return np.array(_choose(forest, children, needed.tolist(), bounds, nominal))
     return flow
