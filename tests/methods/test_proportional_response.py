@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import qmopt as qm
 from qmopt import generate
-from qmopt.methods import proportional_response
+from qmopt.methods import bids as bidding
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
@@ -104,7 +104,7 @@ def test_blocks_change_nothing(monkeypatch):
     for market in (generate.uniform(30, 20, 1), generate.sparse(40, 15, 1)):
         method = qm.ProportionalResponse(max_iterations=50)
         whole = method.solve(market)
-        monkeypatch.setattr(proportional_response, "BLOCK", 7)
+        monkeypatch.setattr(bidding, "BLOCK", 7)
         pieces = method.solve(market)
         monkeypatch.undo()
         np.testing.assert_allclose(pieces.prices, whole.prices, rtol=1e-12)
