@@ -84,6 +84,8 @@ def names(what: str, given: Sequence[str] | None, count: int) -> tuple[str, ...]
     """
     if given is None:
         return tuple(str(k) for k in range(count))
+    if not hasattr(given, "__iter__"):
+        raise MarketError(f"{what}: {count} names expected, got {named(given)}")
     told = (given,) if isinstance(given, str) else tuple(given)
     if len(told) != count:
         raise MarketError(f"{what}: {count} names expected, got {len(told)}")
@@ -128,8 +130,9 @@ def number(what: str, given: Any, *, below: float = np.inf) -> float:
 def settings(method: Any) -> None:
     """Check what methods and solvers have in common, by the names of their fields.
 
-    ``time_limit`` is a number of seconds, ``tolerance`` from 0 to below 1, ``max_iterations`` a
-    whole number from 1 up, ``crossover`` true or false. Fields of other names are not looked at.
+    ``time_limit`` is a number of seconds, ``tolerance`` and ``step_fraction`` are from 0 to below
+    1, ``max_iterations`` is a whole number from 1 up, ``crossover`` true or false. Fields of other
+    names are not looked at.
 
     Raises
     ------
@@ -150,8 +153,8 @@ def settings(method: Any) -> None:
     who = type(method).__name__
     for field in fields(method):
         what, value = f"{who}: {field.name}", getattr(method, field.name)
-        if field.name in ("time_limit", "tolerance"):
-            number(what, value, below=1 if field.name == "tolerance" else np.inf)
+        if field.name in ("time_limit", "tolerance", "step_fraction"):
+            number(what, value, below=np.inf if field.name == "time_limit" else 1)
         elif field.name == "max_iterations":
             if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
                 raise MarketError(f"{what}: a whole number from 1 up expected, got {named(value)}")

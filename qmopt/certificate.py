@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qmopt.arguments import number
 from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.notebook import certificate_line, certificate_page
@@ -103,7 +104,7 @@ class Certificate:
 
     def certified(self, tolerance: float | None = None) -> bool:
         """Whether every residual is at most the tolerance (default: the one measured at)."""
-        tolerance = self.tolerance if tolerance is None else tolerance
+        tolerance = self.tolerance if tolerance is None else number("tolerance", tolerance)
         return self._worst(tolerance) <= tolerance
 
     def _thrift(self, tolerance: float) -> float:

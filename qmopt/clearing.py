@@ -97,8 +97,8 @@ def clear(
     method = choose(market) if method is None else method
     if isinstance(method, type | Solver) or not isinstance(method, Method):
         raise MarketError(
-            "method: an object with solve(market) expected, such as EisenbergGale(solver=...), "
-            f"got {named(method)}"
+            "method: an object with solve(market) expected, such as Pivoting() or "
+            f"EisenbergGale(solver=Clarabel()), got {named(method)}"
         )
     if exact and near is not None:
         raise MarketError("near: an exact answer does not choose among ties; leave one of them out")
@@ -115,8 +115,11 @@ def clear(
     proved = prove(market, outcome, limit) if exact else None
     found = time.perf_counter()
     if proved is None:
-        prices = per_good(market, outcome.prices)
-        allocation = per_pair(market, outcome.allocation)
+        try:
+            prices = per_good(market, outcome.prices)
+            allocation = per_pair(market, outcome.allocation)
+        except MarketError as error:
+            raise MarketError(f"method {named(method)} returned {error}") from error
     else:
         prices, allocation = proved.arrays(market)
     certificate = measure(market, prices, allocation, tolerance)
@@ -202,7 +205,7 @@ def _why(market: Market, certificate: Certificate, outcome: Outcome, method: Met
     advice = "; a larger tolerance, a longer time limit or another solver may do"
     return (
         f"not an equilibrium at tolerance {certificate.tolerance:g}: {name} is {sizes[name]:.2g}"
-        f"{whose}; found by {named(method)}, whose own word on it is {outcome.status!r}{notes}"
+        f"{whose}; found by {named(method)}, whose own word on it is {named(outcome.status)}{notes}"
         f"{advice if sizes[name] < 1 else ''}"
     )
 

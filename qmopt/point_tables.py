@@ -108,7 +108,7 @@ def units_of(
         try:
             array = np.asarray(given, dtype=float)
         except (TypeError, ValueError) as error:
-            raise MarketError(f"{what}: numbers expected ({error})") from error
+            raise MarketError(f"{what}: numbers expected, got {named(given)} ({error})") from error
     if array.shape != market.shape:
         raise MarketError(f"{what}: shape {market.shape} expected, got {array.shape}")
     return array
@@ -201,6 +201,8 @@ def _frame(what: str, given: Any, expected: str) -> Any:
         raise MarketError(f"{what}: {expected} or a table expected, got {named(given)}{hint}")
     if isinstance(given, Mapping) and not given:
         raise MarketError(f"{what}: {expected} or a table expected, got an empty dict")
+    if isinstance(given, Mapping) and any(hasattr(column, "columns") for column in given.values()):
+        raise MarketError(f"{what}: one table expected, got several: {', '.join(map(str, given))}")
     if hasattr(given, "to_pandas"):
         given = cast(Any, given).to_pandas()
     rows = isinstance(given, Sequence) and len(given) > 0 and isinstance(given[0], Mapping)
@@ -211,7 +213,8 @@ def _frame(what: str, given: Any, expected: str) -> Any:
             return pd.DataFrame(given)
         except ValueError as error:
             raise TableError(f"{what}: {error}") from error
-    return given if getattr(given, "columns", None) is not None else None
+    columns = getattr(given, "columns", None)
+    return None if columns is None or callable(columns) else given
 
 
 def _has_rows(frame: Any, columns: tuple[str, ...], goods: tuple[str, ...]) -> bool:

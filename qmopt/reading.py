@@ -6,12 +6,14 @@ import os
 from pathlib import Path
 
 from qmopt import catalogue, tables
+from qmopt.arguments import named, of_kind
+from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.tables.limits import DEFAULT, Limits
 
 
 def read_market(
-    path: str | Path,
+    path: str | os.PathLike[str],
     *,
     exact: bool = False,
     delimiter: str = ",",
@@ -47,6 +49,14 @@ def read_market(
     >>> read_market("textbook/two-teams")
     Market(2 buyers, 2 goods, 100 credits)
     """
+    if not isinstance(path, str | os.PathLike):
+        raise MarketError(
+            f"path: that of a file or folder, or a shipped name, expected, got {named(path)}"
+        )
+    for what, mark in (("delimiter", delimiter), ("decimal", decimal), ("thousands", thousands)):
+        if not isinstance(mark, str) and not (what == "thousands" and mark is None):
+            raise MarketError(f"{what}: one character expected, got {named(mark)}")
+    of_kind("limits", limits, Limits, "tables.Limits(...)")
     # not Path.exists, which raises for a name that is too long
     place = path if os.path.exists(path) else _shipped(path)  # noqa: PTH110
     found = tables.read(
@@ -60,7 +70,8 @@ def read_market(
     return Market.from_tables(found)
 
 
-def _shipped(path: str | Path) -> Path:
+def _shipped(path: str | os.PathLike[str]) -> Path:
     """Path of a shipped market, unless the text can only mean a file: then itself, to be missed."""
-    suffix = Path(path).suffix
-    return Path(path) if isinstance(path, Path) or suffix else catalogue.path(str(path))
+    if isinstance(path, str) and not Path(path).suffix:
+        return catalogue.path(path)
+    return Path(path)

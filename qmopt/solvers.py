@@ -98,6 +98,11 @@ class Solver(ABC):
                 raise SolverFailed(f"{self}: {error}") from error
             except TypeError as error:  # not a failure to solve, from which one could go on
                 raise QmoptError(f"{self}: {error}") from error
+            except BaseException as error:
+                # a solver written in Rust panics past every Exception
+                if type(error).__name__ != "PanicException":
+                    raise
+                raise SolverFailed(f"{self}: {error}") from error
         if any(variable.value is None for variable in problem.variables()):
             raise SolverFailed(f"{self} says {problem.status!r} and returned no point")
         return str(problem.status)

@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
+from qmopt.arguments import of_kind
 from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.utilities.pairs import pairs
@@ -76,6 +77,7 @@ def restore(market: Market, prices: Array, allocation: Allocation) -> tuple[Arra
 
 def refuse_caps(market: Market) -> None:
     """Raise a MarketError that names the first capped buyer, if there is one."""
+    of_kind("market", market, Market, "a Market")
     capped = np.flatnonzero(market.utility_caps < np.inf)
     if capped.size:
         raise MarketError(
