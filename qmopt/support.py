@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from qmopt.forest import flows, grow, heaviest
+from qmopt.forest import flows, grow, heaviest, without_cycles
 from qmopt.level import level
 from qmopt.market import Market
 from qmopt.solvers import linear_program
@@ -22,6 +22,7 @@ from qmopt.utilities.protocol import Allocation, Array
 
 #: Share of a requirement that correcting a flow may miss before what is lost is led back.
 LOST = 1e-13
+TINY = float(np.finfo(float).tiny)
 
 
 def supporting_allocation(market: Market, prices: Array, tolerance: float) -> sp.csr_array:
@@ -43,7 +44,22 @@ def supporting_allocation(market: Market, prices: Array, tolerance: float) -> sp
         the requirement as the worst of them needs; the certificate then shows it.
     """
     graph = tight_graph(market, prices, tolerance, idle_at_reserve=True)
-    return graph.allocation(balance(graph, closest_flow(graph)))
+    closest = closest_flow(graph)
+    flow = balance(graph, closest)
+    if _missed(graph, flow) > LOST:
+        # what the solver was off by may sit on edges outside the forest; on a forest nothing can
+        order = np.argsort(-closest / graph.least_requirement, kind="stable")
+        order = order[closest[order] > 0].tolist()
+        ends, gain = (graph.source, graph.sink), np.zeros(len(closest))
+        _, alone = without_cycles(graph.bank + 1, *ends, gain, closest, order)
+        flow = min(flow, balance(graph, alone), key=lambda flow: _missed(graph, flow))
+    return graph.allocation(flow)
+
+
+def _missed(graph: TightGraph, flow: Array) -> float:
+    """Largest share of a requirement that a flow misses."""
+    off = np.abs(graph.requirement - graph.incidence @ flow)
+    return float((off / np.maximum(graph.requirement, TINY)).max(initial=0.0))
 
 
 def closest_flow(graph: TightGraph, near: Allocation | None = None) -> Array:
@@ -116,8 +132,7 @@ def balance(graph: TightGraph, flow: Array) -> Array:
     balanced = flow.copy()
     balanced[kept] += correction
     balanced = np.maximum(balanced, 0)
-    missed = np.abs(graph.requirement - graph.incidence @ balanced)
-    if (missed > LOST * graph.requirement).any():
+    if _missed(graph, balanced) > LOST:
         rest = balanced.copy()
         rest[kept] = 0
         needed = np.append(np.maximum(graph.requirement - graph.incidence @ rest, 0), np.inf)
