@@ -52,7 +52,8 @@ def supporting_allocation(market: Market, prices: Array, tolerance: float) -> sp
         order = order[closest[order] > 0].tolist()
         ends, gain = (graph.source, graph.sink), np.zeros(len(closest))
         _, alone = without_cycles(graph.bank + 1, *ends, gain, closest, order)
-        flow = min(flow, balance(graph, alone), key=lambda flow: _missed(graph, flow))
+        others = (balance(graph, alone), closest)
+        flow = min(flow, *others, key=lambda flow: _missed(graph, flow))
     return graph.allocation(flow)
 
 
