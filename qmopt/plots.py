@@ -41,6 +41,11 @@ def _figure(title: str, across: str, up: str) -> tuple[Figure, Any]:
     return figure, axes
 
 
+def _legend(axes: Any, title: str | None = None) -> None:
+    if axes.get_legend_handles_labels()[0]:  # an empty one is a warning
+        axes.legend(frameon=False, fontsize="small", title=title)
+
+
 def _styles(rows: Iterable[Row]) -> dict[str, dict[str, str]]:
     names = dict.fromkeys(row.method for row in rows)
     return {
@@ -79,7 +84,7 @@ def performance_profile(rows: Sequence[Row], *, tolerance: float = 1e-9) -> Figu
         label = f"{name} ({len(reached)} of {found.markets})"
         axes.step(steps, shares, where="post", label=label, linewidth=1.8, **style)
     axes.set(xscale="log", xlim=(1, end), ylim=(-0.02, 1.02))
-    axes.legend(frameon=False, fontsize="small")
+    _legend(axes)
     return figure
 
 
@@ -100,7 +105,7 @@ def time_against_size(rows: Sequence[Row]) -> Figure:
             linestyle="none", markerfacecolor="none", **style,
         )  # fmt: skip
     axes.set(xscale="log", yscale="log")
-    axes.legend(frameon=False, fontsize="small", title="hollow: not certified")
+    _legend(axes, title="hollow: not certified")
     return figure
 
 
@@ -118,7 +123,7 @@ def gap_against_time(rows: Sequence[Row]) -> Figure:
             linestyle="none", label=name, **style,
         )  # fmt: skip
     axes.set(xscale="log", yscale="log")
-    axes.legend(frameon=False, fontsize="small")
+    _legend(axes)
     return figure
 
 

@@ -83,8 +83,13 @@ def bench(
         methods, markets, repeat=repeat, time_limit=time_limit, tolerance=tolerance,
         published=published, progress=progress,
     )  # fmt: skip
-    names = [field.name for field in dataclasses.fields(Row)]
-    return pd.DataFrame([dataclasses.asdict(row) for row in found], columns=names)
+    fields = dataclasses.fields(Row)
+    table = pd.DataFrame(
+        [dataclasses.asdict(row) for row in found], columns=[field.name for field in fields]
+    )
+    # a column of which every number is missing is one of numbers all the same
+    kinds = {"float | None": "float64", "int | None": "Int64"}
+    return table.astype({f.name: kinds[str(f.type)] for f in fields if str(f.type) in kinds})
 
 
 def rows(
