@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -73,6 +72,8 @@ class WarmLinearProgram:
     ------
     SolverNotInstalled
         If there is no highspy.
+    SolverFailed
+        If a number of the program is none, or HiGHS does not take it.
 
     Examples
     --------
@@ -109,6 +110,7 @@ class WarmLinearProgram:
         tolerance: float = 1e-9,
     ) -> None:
         core = _highspy()
+        _numbers("the program", cost, columns, lower, upper, row_lower, row_upper)
         with _muted():
             self._highs: Any = core.Highs()
         for name, value in {
@@ -133,6 +135,7 @@ class WarmLinearProgram:
 
     def add_columns(self, cost: Array, columns: sp.csc_array, lower: Array, upper: Array) -> None:
         """Add columns to the right; arguments as in the constructor."""
+        _numbers("new columns", cost, columns, lower, upper)
         matrix = sp.csc_array(columns)
         self._took(
             self._highs.addCols(
@@ -144,6 +147,7 @@ class WarmLinearProgram:
 
     def add_rows(self, rows: sp.csr_array, row_lower: Array, row_upper: Array) -> None:
         """Add rows below; arguments as in the constructor."""
+        _numbers("new rows", np.zeros(0), rows, row_lower, row_upper)
         matrix = sp.csr_array(rows)
         self._took(
             self._highs.addRows(
@@ -155,11 +159,13 @@ class WarmLinearProgram:
 
     def change_costs(self, columns: NDArray[np.int64], cost: Array) -> None:
         """Give some columns other costs."""
+        _numbers("new costs", cost, sp.csc_array((0, 0)))
         which = columns.astype(np.int32)
         self._took(self._highs.changeColsCost(len(which), which, cost), "new costs")
 
     def change_bounds(self, columns: NDArray[np.int64], lower: Array, upper: Array) -> None:
         """Give some columns other bounds."""
+        _numbers("new bounds", np.zeros(0), sp.csc_array((0, 0)), lower, upper)
         which = columns.astype(np.int32)
         self._took(self._highs.changeColsBounds(len(which), which, lower, upper), "new bounds")
 
@@ -203,6 +209,13 @@ class WarmLinearProgram:
             raise SolverFailed(f"HiGHS does not take {what}")
 
 
+def _numbers(what: str, cost: Array, matrix: Any, *bounds: Array) -> None:
+    """Refuse what HiGHS would take without a word: costs that are nan, and the like."""
+    finite = np.isfinite(cost).all() and np.isfinite(matrix.data).all()
+    if not finite or any(np.isnan(bound).any() for bound in bounds):
+        raise SolverFailed(f"HiGHS cannot take {what}: not all of it are numbers")
+
+
 def _highspy() -> Any:
     try:
         import highspy
@@ -225,7 +238,6 @@ def _muted() -> Iterator[None]:
             return
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
-            sys.stdout.flush()
             os.dup2(nowhere, 1)
             yield
         finally:

@@ -57,6 +57,7 @@ class Options:
     scale: float
 
     @classmethod
+    @np.errstate(divide="ignore")  # the log of nothing is -inf
     def of(cls, market: Market) -> Options:
         """Take the logs of a market where everybody is active and everything sold."""
         assert isinstance(market.utility, Linear)

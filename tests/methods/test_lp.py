@@ -1,0 +1,286 @@
+"""Linear programs in boxes of prices: hand-worked markets, gaps measured, peers."""
+
+import ast
+import inspect
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import qmopt as qm
+from qmopt import generate
+from qmopt.methods import lp, lp_box, lp_options
+from qmopt.methods.lp_box import TANGENTS, solve_box
+from qmopt.methods.lp_options import Options
+
+ALONE = qm.LinearProgramming(crossover=False)
+
+
+class Other(qm.Utility):
+    """Some other family of one buyer and one good; only its shape is asked for."""
+
+    shape = (1, 1)
+
+    def usable(self, goods):
+        return np.ones(1, dtype=bool)
+
+    def wanted(self, buyers):
+        return np.ones(1, dtype=bool)
+
+    def value(self, allocation): ...
+    def unit_cost(self, prices): ...
+    def best(self, prices, budgets): ...
+    def excess_cost(self, prices, allocation): ...
+    def expression(self, levels): ...
+    def activities(self): ...
+    def levels(self, allocation): ...
+    def take(self, buyers, goods): ...
+
+
+def measured(market, method=ALONE):
+    """Prices, and the certificate of what the linear programs reach alone."""
+    outcome = method.solve(market)
+    return outcome, qm.certify(market, outcome.prices, outcome.allocation)
+
+
+# Each worked by hand: budgets, supplies, values, kept credits' worth, reserves, prices.
+BY_HAND = {
+    # 30 credits for both goods; team 1 is tied, so that good 1 costs twice good 0
+    "two teams": ([6, 24], [1, 1], [[2, 1], [1, 2]], None, None, [10, 20]),
+    # 8 credits buy 4 of 8 units at the reserve of 2
+    "a reserve that binds": ([8], [8], [[5]], None, [2], [2]),
+    # the reserve on good 0 binds (6 credits, 3 of 4 units); good 1 takes all of team 1
+    "one of two reserves": ([6, 5], [4, 5], [[1, 0], [0, 1]], None, [2, 0.5], [2, 1]),
+    # a chip is worth 1 credit at most: 4 are spent, 6 kept
+    "kept credits": ([10], [4], [[3]], [3], None, [1]),
+    # team 1 keeps 8 of its 10 at price 1/2 of good 1; team 0 cannot
+    "one who keeps": ([3, 10], [1, 4], [[1, 0], [0, 1]], [0, 2], None, [3, 0.5]),
+    # team 0 would pay 1 at most, the reserve is 2: it keeps all; team 1 pays 2 for 3 of 5 units
+    "kept for the reserve": ([7, 6], [5], [[1], [1]], [1, 0], [2], [2]),
+}
+
+
+@pytest.mark.parametrize("case", BY_HAND.values(), ids=BY_HAND)
+def test_worked_by_hand(case, exact_prices):
+    budgets, supplies, values, keep, reserves, prices = case
+    rational = [None if a is None else [Fraction(x) for x in a] for a in (keep, reserves)]
+    assert exact_prices(budgets, supplies, values, *rational) == prices
+    market = qm.Market(budgets, supplies, qm.Linear(values), keep_values=keep, reserves=reserves)
+    outcome, certificate = measured(market)
+    np.testing.assert_allclose(outcome.prices, prices, rtol=1e-3)
+    assert certificate.gap <= 1e-9
+    assert certificate.overallocated <= 1e-12
+    found = qm.clear(market, qm.LinearProgramming(), tolerance=1e-12)
+    np.testing.assert_allclose(found.prices, prices, rtol=1e-14)
+
+
+def test_row_duals_are_log_prices():
+    """The market of prices 10 and 20, in credits of 24, in a box of half width 1 around 1.
+
+    Tangents touch at log prices 1/8 apart, so that the duals are as near to log 10/24 and
+    log 20/24, and the tie of team 1 holds exactly: their difference is log 2.
+    """
+    market = qm.Market([6, 24], [1, 1], qm.Linear([[2, 1], [1, 2]]))
+    options = Options.of(market)
+    centre, half = np.zeros(2), np.ones(2)
+    near = options.near(centre, half, 10)
+    point = solve_box(near, options.budgets, centre, half, options.floor, np.inf)
+    assert point.status == "Optimal"
+    np.testing.assert_allclose(
+        point.log_prices, np.log([10 / 24, 20 / 24]), atol=2 / (TANGENTS - 1)
+    )
+    assert point.log_prices[1] - point.log_prices[0] == pytest.approx(np.log(2), abs=1e-9)
+    assert point.spend.sum() == pytest.approx(30 / 24)
+
+
+def test_the_dual_value_never_rises_above_the_centres():
+    """The centre is a point of the program's dual, so that its prices are no worse there."""
+
+    def dual(options, log_prices):
+        return np.exp(log_prices).sum() + options.budgets @ options.best(log_prices)
+
+    for seed in range(10):
+        market = generate.uniform(30, 8, seed)
+        options = Options.of(market)
+        centre, half = np.log(options.bid(1, np.zeros(8))), np.full(8, 0.5)
+        for _ in range(5):
+            near = options.near(centre, half, 1000)
+            found = solve_box(near, options.budgets, centre, half, options.floor, np.inf)
+            assert (np.abs(found.log_prices - centre) <= half + 1e-9).all()
+            assert dual(options, found.log_prices) <= dual(options, centre) + 1e-9
+            centre, half = found.log_prices, half / 4
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_near_options_are_those_that_can_be_best_in_the_box(sparse):
+    """Against all prices at the corners of the box, one good dear and the others cheap in turn."""
+    rng = np.random.default_rng(0)
+    values = rng.lognormal(size=(40, 6)) * (rng.random((40, 6)) < 0.7)
+    values[:, 0] += 0.01
+    market = qm.Market(
+        np.ones(40), np.ones(6), qm.Linear(sp.csr_array(values) if sparse else values),
+        keep_values=np.where(np.arange(40) % 3, 0, 0.8),
+    )  # fmt: skip
+    with np.errstate(divide="ignore"):
+        options, worth = Options.of(market), np.log(values)
+    centre, half = rng.normal(size=6) / 4, np.full(6, 0.2)
+    found = options.near(centre, half, 1000)
+    expected = {
+        (i, 6) for i in range(40) if i % 3 == 0 and np.log(0.8) >= (worth[i] - centre - half).max()
+    }
+    for good in range(6):
+        cheap = np.where(np.arange(6) == good, centre - half, centre + half)
+        best = np.maximum((worth - cheap).max(axis=1), options.keep)
+        expected |= {(i, good) for i in np.flatnonzero(worth[:, good] - cheap[good] >= best)}
+    assert set(zip(found.buyer.tolist(), found.good.tolist(), strict=True)) == expected
+    assert options.near(centre, half, 1) is None
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_sweeps_are_those_of_proportional_bids(sparse):
+    """The closed form against bids that are carried along."""
+    rng = np.random.default_rng(1)
+    values, budgets, keep = rng.random((20, 5)), rng.random(20) + 0.5, rng.random(20)
+    market = qm.Market(
+        budgets, np.ones(5), qm.Linear(sp.csr_array(values) if sparse else values), keep_values=keep
+    )
+    options, total = Options.of(market), np.zeros(5)
+    worth = np.column_stack([values, keep])  # the last good is money, at price 1
+    shares = np.column_stack([np.ones((20, 5)), np.full(20, options.scale)])
+    for sweep in range(1, 6):
+        gains = worth * shares
+        bids = budgets[:, None] * gains / gains.sum(axis=1, keepdims=True)
+        prices = np.append(bids.sum(axis=0)[:5], 1.0)
+        shares = bids / prices
+        found = options.bid(sweep, total) * options.scale
+        np.testing.assert_allclose(found, prices[:5], rtol=1e-12)
+        total += np.log(found / options.scale)
+
+
+def test_sixty_awkward_markets():
+    """Gap alone, and the prices of the pivoting method after the crossover."""
+    wrong = []
+    for seed in range(60):
+        market = generate.market(seed)
+        outcome, certificate = measured(market)
+        if not certificate.gap <= 1e-8:
+            wrong.append((seed, market.title, outcome.stats["gap"], certificate.gap))
+        found = qm.clear(market, qm.LinearProgramming(), tolerance=1e-9)
+        peer = qm.clear(market, qm.Pivoting(), tolerance=1e-9)
+        if not np.allclose(found.prices, peer.prices, rtol=1e-9, atol=0, equal_nan=True):
+            wrong.append((seed, market.title, found.prices / peer.prices - 1))
+    assert wrong == []
+
+
+@pytest.mark.slow
+def test_two_thousand_awkward_markets():
+    """Every one is answered, to a gap of 1e-8 alone and certified at 1e-9 after the crossover."""
+    wrong = []
+    for seed in range(2000):
+        market = generate.market(seed)
+        try:
+            _, certificate = measured(market)
+            qm.clear(market, qm.LinearProgramming(), tolerance=1e-9)
+        except qm.QmoptError as error:
+            wrong.append((seed, market.title, str(error)))
+        else:
+            if not certificate.gap <= 1e-8:
+                wrong.append((seed, market.title, certificate.gap))
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "market",
+    [
+        generate.lognormal(400, 30), generate.uniform(400, 30), generate.uniform(30, 400),
+        generate.sparse(2000, 200), generate.tied(200, 20),
+        generate.lognormal(300, 20, spread=6, reserves=True),
+    ],
+    ids=lambda market: market.title,
+)  # fmt: skip
+def test_the_gap_it_claims_is_the_gap_measured(market):
+    outcome, certificate = measured(market)
+    assert outcome.status == "optimal"
+    assert certificate.gap <= 1e-9
+    assert outcome.stats["gap"] == pytest.approx(certificate.gap, abs=1e-11)
+    assert certificate.overallocated <= 1e-11
+    crossed = qm.LinearProgramming().solve(market)
+    assert crossed.stats["gap"] == outcome.stats["gap"]  # its own, not that of the crossover
+    assert qm.certify(market, crossed.prices, crossed.allocation).worst <= 1e-9
+
+
+def test_columns_are_generated(monkeypatch):
+    """Started with one option for each buyer and good it finds the others."""
+    market = generate.uniform(200, 20)
+    generous = ALONE.solve(market)
+    monkeypatch.setattr(lp_box, "FEW", 1)
+    outcome, certificate = measured(market)
+    assert certificate.gap <= 1e-9
+    assert outcome.stats["columns"] < generous.stats["columns"]
+    assert outcome.stats["solves"] > outcome.stats["iterations"]
+
+
+def test_the_box_shrinks_while_too_much_is_in_it(monkeypatch):
+    monkeypatch.setattr(lp, "MOST_OPTIONS", 100)
+    outcome, certificate = measured(generate.uniform(200, 20))
+    assert certificate.gap <= 1e-9
+    assert outcome.stats["columns"] <= 100 + 200
+
+
+def test_values_are_worked_on_in_chunks(monkeypatch):
+    market = generate.uniform(50, 7)
+    whole = ALONE.solve(market)
+    monkeypatch.setattr(lp_options, "CHUNK", 30)
+    parts = ALONE.solve(market)
+    np.testing.assert_allclose(parts.prices, whole.prices, rtol=1e-9)
+
+
+def test_time_and_programs_run_out_and_it_is_said():
+    market = generate.uniform(200, 40)
+    one = qm.LinearProgramming(crossover=False, max_iterations=1).solve(market)
+    assert (one.status, one.stats["iterations"]) == ("stopped", 1)
+    outcome, certificate = measured(market, qm.LinearProgramming(crossover=False, time_limit=0))
+    assert (outcome.status, outcome.stats["iterations"]) == ("stopped", 0)
+    assert outcome.stats["gap"] is None
+    assert np.isfinite(outcome.prices).all()
+    assert certificate.overspend < np.inf
+    with pytest.raises(qm.NotCertified, match="ran out"):
+        qm.clear(market, qm.LinearProgramming(time_limit=0))
+
+
+def test_a_gap_out_of_reach_ends_the_search():
+    outcome, certificate = measured(
+        generate.uniform(40, 10), qm.LinearProgramming(tolerance=1e-300, crossover=False)
+    )
+    assert outcome.status in ("stalled", "optimal", "stopped")
+    assert certificate.gap <= 1e-10
+
+
+def test_a_solver_that_fails_leaves_what_there_is(monkeypatch):
+    def fails(*_):
+        raise qm.SolverFailed("HiGHS says 'Error'")
+
+    monkeypatch.setattr(lp, "solve_box", fails)
+    outcome = ALONE.solve(generate.uniform(20, 5))
+    assert outcome.status == "stopped: HiGHS says 'Error'"
+    found = qm.clear(generate.uniform(20, 5), qm.LinearProgramming())  # the crossover does it all
+    assert found.certificate.worst <= 1e-9
+
+
+def test_what_it_does_not_cover_is_told():
+    with pytest.raises(qm.MarketError, match="caps"):
+        ALONE.solve(qm.Market([1], [1], qm.Linear([[1]]), utility_caps=[1]))
+    with pytest.raises(qm.MarketError, match="linear utilities"):
+        ALONE.solve(qm.Market([1], [1], Other()))
+
+
+def test_it_stands_alone():
+    """None of its files knows another method; the crossover is a choice."""
+    for module in (lp, lp_box, lp_options):
+        tree = ast.parse(inspect.getsource(module))
+        imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        methods = {name for name in imported if name and name.startswith("qmopt.methods.")}
+        assert methods <= {
+            f"qmopt.methods.{name}" for name in ("crossover", "lp_box", "lp_options", "outcome")
+        }
