@@ -45,17 +45,6 @@ def test_nearly_singular_and_still_right_to_the_last_bits():
     np.testing.assert_allclose(solved, [float(x) for x in exact], rtol=1e-15)
 
 
-def test_300_random_markets():
-    """Seeds 0..299 of generate.market certify at 1e-9; every failure is listed."""
-    failed = []
-    for seed in range(300):
-        try:
-            qm.clear(generate.market(seed), qm.InteriorPoint(), tolerance=1e-9)
-        except qm.QmoptError as error:
-            failed.append((seed, str(error)))
-    assert not failed
-
-
 @pytest.mark.parametrize("shape", [(60, 20), (20, 60)], ids=["goods fewer", "buyers fewer"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_same_path_dense_and_sparse(shape, sparse):
