@@ -17,8 +17,12 @@ from qmopt.utilities.protocol import Array
 _LONG = 200
 
 
-def numbers(what: str, given: ArrayLike | None, names: tuple[str, ...], default: float) -> Array:
+def numbers(
+    what: str, given: ArrayLike | None, names: tuple[str, ...], default: float | None
+) -> Array:
     """Check one finite, nonnegative number for each name; infinite only where the default is.
+
+    Without a default, numbers have to be given.
 
     Raises
     ------
@@ -31,8 +35,10 @@ def numbers(what: str, given: ArrayLike | None, names: tuple[str, ...], default:
     Traceback (most recent call last):
     qmopt.errors.MarketError: supplies[1] (a100): -1.0 is not a finite, nonnegative number
     """
+    if given is None and default is None:
+        raise MarketError(f"{what}: numbers expected, got None")
     if given is None:
-        return frozen(np.full(len(names), float(default)))
+        return frozen(np.full(len(names), float(default or 0)))
     raw = np.asarray(by_name(what, given, names))
     if np.ma.is_masked(given):
         raise MarketError(f"{what}: numbers expected, got masked ones")

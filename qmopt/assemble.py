@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from qmopt import tables as contract
+from qmopt.arguments import of_kind
 from qmopt.errors import MarketError
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Array
@@ -40,6 +41,8 @@ def assemble(tables: Tables | None, frames: Mapping[str, Any]) -> dict[str, Any]
     if (tables is None) == (not frames):
         raise MarketError("give either tables or the tables by name (resources=, teams=, bids=)")
     tables = contract.from_frames(**frames) if tables is None else tables
+    known = "what tables.read returns, or tables by their names (resources=..., or **tables),"
+    of_kind("tables", tables, contract.Tables, known)
     refuse_what_no_method_solves(tables)
     teams, resources = tables["teams"], tables["resources"]
     buyers, goods = _text(teams, "team"), _text(resources, "resource")

@@ -29,9 +29,7 @@ from qmopt.utilities.protocol import Allocation, Array
 from qmopt.witness import witness
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from qmopt.tables import Table
+    from qmopt.point_tables import Rows
 
 
 def clear(
@@ -39,7 +37,7 @@ def clear(
     method: Method | None = None,
     *,
     tolerance: float = 1e-8,
-    near: ArrayLike | Allocation | pd.DataFrame | Table | Equilibrium | None = None,
+    near: ArrayLike | Allocation | Rows | Equilibrium | None = None,
     exact: bool = False,
 ) -> Equilibrium:
     """Find an equilibrium of a market, and return it only if it certifies.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,9 +18,7 @@ from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Allocation
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from qmopt.tables import Table
+    from qmopt.point_tables import Rows
 
 #: Share by which exact prices miss a tie because of rounding.
 LAST_BITS = 1e-11
@@ -29,8 +26,8 @@ LAST_BITS = 1e-11
 
 def certify(
     market: Market,
-    prices: ArrayLike | pd.DataFrame | Table | Mapping[str, Any],
-    allocation: ArrayLike | Allocation | pd.DataFrame | Table | None = None,
+    prices: ArrayLike | Rows,
+    allocation: ArrayLike | Allocation | Rows | None = None,
     *,
     tolerance: float = 1e-8,
 ) -> Certificate:

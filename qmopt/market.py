@@ -111,8 +111,8 @@ class Market:
         buyers = getattr(utility, "buyers", None) if buyers is None else buyers
         goods = getattr(utility, "goods", None) if goods is None else goods
         self.buyers, self.goods = names("buyers", buyers, n), names("goods", goods, m)
-        self.budgets = numbers("budgets", budgets, self.buyers, 0)
-        self.supplies = numbers("supplies", supplies, self.goods, 0)
+        self.budgets = numbers("budgets", budgets, self.buyers, None)
+        self.supplies = numbers("supplies", supplies, self.goods, None)
         self.reserves = numbers("reserves", reserves, self.goods, 0)
         self.keep_values = numbers("keep_values", keep_values, self.buyers, 0)
         self.utility_caps = numbers("utility_caps", utility_caps, self.buyers, np.inf)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,7 +26,12 @@ from qmopt.tables.table import Place, Table
 from qmopt.utilities.protocol import Allocation, Array
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from qmopt.market import Market
+
+    #: Rows or columns of a table, in Python.
+    Rows: TypeAlias = pd.DataFrame | Table | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 
 def prices_of(market: Market, given: Any, what: str = "prices") -> Any:

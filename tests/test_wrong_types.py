@@ -56,6 +56,10 @@ WRONG = {
     r"method: .* such as Pivoting\(\) .* got 'pivoting'": lambda: qm.clear(MARKET, "pivoting"),
     "method: .* got the class Pivoting": lambda: qm.clear(MARKET, qm.Pivoting),
     "method: .* got object$": lambda: qm.clear(MARKET, object()),
+    "budgets: numbers expected, got None": lambda: qm.Market(None, [1], qm.Linear([[1]])),
+    r"tables: .* by their names \(resources=...*, got {": lambda: qm.Market.from_tables(
+        {"teams": []}
+    ),
     "buyers: 1 names expected, got 5": lambda: qm.Market([1], [1], qm.Linear([[1]]), buyers=5),
     "market: a Market expected, got None": lambda: qm.eisenberg_gale(None),
 }

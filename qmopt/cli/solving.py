@@ -87,7 +87,8 @@ def clear(
         ),
     ] = None,
     time_limit: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="When the solver has to stop.")
+        float | None,
+        typer.Option(metavar="SECONDS", help="When to stop, to measure what there is by then."),
     ] = None,
     delimiter: Delimiter = ",",
     decimal: Decimal = ".",

@@ -63,7 +63,9 @@ def working(as_json: bool = False, *, tracing: bool = False) -> Iterator[None]:
         if as_json:
             from qmopt import results
 
-            typer.echo(results.dumps(results.failure(error)))
+            document = results.failure(error)
+            document["error"]["message"] = _reason(error)
+            typer.echo(results.dumps(document))
         expected = isinstance(error, QmoptError | OSError | MemoryError)
         if tracing or not expected:
             traceback.print_exception(error.__cause__ or error, file=sys.stderr)
