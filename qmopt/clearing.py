@@ -13,12 +13,12 @@ from qmopt.arguments import named, number
 from qmopt.certificate import Certificate, measure
 from qmopt.equilibrium import Equilibrium
 from qmopt.errors import MarketError, NotCertified
+from qmopt.given import units_of
 from qmopt.intervals import LAST_BITS
 from qmopt.market import Market
 from qmopt.methods.choose import choose
 from qmopt.methods.outcome import Method, Outcome
 from qmopt.point import Point, per_good, per_pair
-from qmopt.point_tables import units_of
 from qmopt.proving import NOTE, prove
 from qmopt.solvers import Solver
 from qmopt.support import balance, closest_flow, pro_rata
@@ -29,7 +29,7 @@ from qmopt.utilities.protocol import Allocation, Array
 from qmopt.witness import witness
 
 if TYPE_CHECKING:
-    from qmopt.point_tables import Rows
+    from qmopt.given import Rows
 
 
 def clear(

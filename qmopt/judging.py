@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike
 from qmopt.arguments import number
 from qmopt.certificate import Certificate, measure
 from qmopt.errors import MarketError
+from qmopt.given import prices_of, units_of
 from qmopt.market import Market
 from qmopt.point import per_good
-from qmopt.point_tables import prices_of, units_of
 from qmopt.support import supporting_allocation
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Allocation
 
 if TYPE_CHECKING:
-    from qmopt.point_tables import Rows
+    from qmopt.given import Rows
 
 #: Share by which exact prices miss a tie because of rounding.
 LAST_BITS = 1e-11
