@@ -69,7 +69,7 @@ def market(seed: int) -> Market:
     Examples
     --------
     >>> market(7)
-    Market(38 buyers, 13 goods, ...)
+    Market(36 buyers, 12 goods, ...)
     >>> market(7).hash == market(7).hash
     True
     """
