@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qmopt.arguments import named
 from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.tables import Table, Tables
@@ -76,7 +77,7 @@ def rationals(market: Market) -> Rationals:
     [Fraction(1, 2)]
     """
     if not isinstance(market.utility, Linear):
-        raise MarketError(f"exact answers are for linear utilities, got {market.utility!r}")
+        raise MarketError(f"exact answers are for linear utilities, got {named(market.utility)}")
     activities = market.utility.activities()
     owner, good = activities.owner, activities.needs.indices.astype(np.int64)
     if market.tables is not None and _exact(market.tables["teams"], "credits"):

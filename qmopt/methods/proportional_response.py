@@ -40,7 +40,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from qmopt.arguments import settings
+from qmopt.arguments import named, settings
 from qmopt.errors import MarketError, SolverFailed
 from qmopt.market import Market
 from qmopt.methods.bids import DenseBids, SparseBids
@@ -102,7 +102,7 @@ class ProportionalResponse:
         begun = time.monotonic()
         if not isinstance(market.utility, Linear):
             raise MarketError(
-                f"ProportionalResponse needs linear utilities, got {market.utility!r}"
+                f"ProportionalResponse needs linear utilities, got {named(market.utility)}"
             )
         refuse_caps(market)
         inner = trading(market)
