@@ -132,7 +132,9 @@ def clear(
     elif near is not None:
         notes.append("near is for linear utilities; the allocation is the method's own")
     if not certificate.certified():
-        raise NotCertified(_why(market, certificate, outcome, method), outcome, certificate)
+        why = _why(market, certificate, outcome, method)
+        why = why if proved is None else f"proved in rationals, but in doubles {why}"
+        raise NotCertified(why, outcome, certificate)
     stats = dict(outcome.stats)
     stats["seconds"] = {
         **cast(dict[str, float], stats.get("seconds", {"solve": solved - begun})),

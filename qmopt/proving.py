@@ -60,13 +60,21 @@ class ExactAnswer:
     certificate: ExactCertificate
 
     def arrays(self, market: Market) -> tuple[Array, Allocation]:
-        """Return prices (m,) and allocation (n, m) as the nearest doubles."""
-        prices = np.array([np.nan if price is None else float(price) for price in self.prices])
-        rows, columns, units = zip(*self.allocation, strict=True) if self.allocation else [()] * 3
-        held = sp.csr_array(
-            (np.array(units, dtype=float), (np.array(rows, np.int64), np.array(columns, np.int64))),
-            shape=market.shape,
-        )
+        """Return prices (m,) and allocation (n, m) as the nearest doubles.
+
+        Raises
+        ------
+        NotCertified
+            If one of them is too large for a double.
+        """
+        rows = np.array([i for i, _, _ in self.allocation], dtype=np.int64)
+        columns = np.array([j for _, j, _ in self.allocation], dtype=np.int64)
+        try:
+            prices = np.array([np.nan if p is None else float(p) for p in self.prices])
+            units = np.array([float(amount) for _, _, amount in self.allocation])
+        except OverflowError as error:
+            raise NotCertified("an exact price or amount is too large for a double") from error
+        held = sp.csr_array((units, (rows, columns)), shape=market.shape)
         return prices, (held if market.utility.sparse else held.toarray())
 
 

@@ -155,19 +155,30 @@ class RationalPivots:
 
     def __init__(self, exact: Exact, kept: list[int], flow: Array, size: Array) -> None:
         self.exact, self.kept, self.count = exact, kept, 0
-        self.first = np.argsort(-size, kind="stable").tolist()  # the bank, then the largest
-        self.flow = dict(zip(kept, map(Fraction, flow[kept].tolist()), strict=True))
-        self._to_budgets()
+        self.bits = FINE
+        bank = exact.edges.bank
+        self.first = [bank, *np.argsort(-size[:bank], kind="stable").tolist()]
+        # a little less than the budgets, so that what is missing to them is never negative
+        near = np.nan_to_num(flow[kept] * (1 - 1e-12)).tolist()
+        self.flow = dict(zip(kept, map(Fraction, near), strict=True))
+        # a buyer all of whose flow was lost to rounding starts on what it values most
+        source, alone = exact.edges.source, set(range(exact.edges.market.n))
+        alone -= set(source[kept].tolist())
+        for k in np.argsort(-exact.edges.value, kind="stable").tolist() if alone else ():
+            if source[k] in alone:
+                alone.remove(int(source[k]))
+                self.kept.append(k)
+                self.flow[k] = Fraction(0)
 
     def run(self, patience: int, deadline: float) -> Settled | None:
         """Pivot until nobody wants anything else; None if the deadline passes before."""
-        given, bits, rng = self.exact, FINE, np.random.default_rng(0)
+        given, rng = self.exact, np.random.default_rng(0)
         while True:
             settled = self._pivot(given, patience, deadline)
             if settled is not None or time.monotonic() > deadline:
                 return settled
-            self._pivot(_perturbed(given, bits, rng), 4 * patience + 100, deadline)
-            bits, patience = bits + FINE, 2 * patience + 100
+            self._pivot(_perturbed(given, self.bits, rng), 4 * patience + 100, deadline)
+            self.bits, patience = self.bits + FINE, 2 * patience + 100
 
     def _pivot(self, exact: Exact, patience: int, deadline: float) -> Settled | None:
         """Pivot at these budgets; None if patience or time ran out."""
@@ -183,16 +194,18 @@ class RationalPivots:
             self._enter(settled, wanted, gain)
 
     def _to_budgets(self) -> None:
-        """Scale the flows out of each buyer to its budget."""
+        """Let the largest flow out of each buyer make up for what is missing to its budget."""
         edges, exact = self.exact.edges, self.exact
-        total = [Fraction(0)] * exact.edges.market.n
+        left = [Fraction(budget, exact.budget_unit) for budget in exact.budgets]
+        largest: dict[int, int] = {}
         for k, amount in self.flow.items():
-            if edges.source[k] != edges.bank:
-                total[edges.source[k]] += amount
-        for k, amount in self.flow.items():
-            i = edges.source[k]
+            i = int(edges.source[k])
             if i != edges.bank:
-                self.flow[k] = amount * Fraction(exact.budgets[i], exact.budget_unit) / total[i]
+                left[i] -= amount
+                if i not in largest or self.flow[largest[i]] < amount:
+                    largest[i] = k
+        for i, k in largest.items():
+            self.flow[k] += left[i]
 
     def _settle(self) -> Settled:
         """Walk to the optimum of the forest, dropping every edge whose flow would turn negative."""
@@ -211,13 +224,15 @@ class RationalPivots:
                         length[tree[k]], blocked[tree[k]] = reach, k
             for k, goal in target.items():
                 part = length.get(tree[k])
-                self.flow[k] = goal if part is None else self.flow[k] + part * (goal - self.flow[k])
+                moved = goal if part is None else self.flow[k] + part * (goal - self.flow[k])
+                self.flow[k] = moved if part is None else _shortened(moved, self.bits)
             if not blocked:
                 return settled
             self.count += len(blocked)
             for k in blocked.values():
                 self.kept.remove(k)
                 del self.flow[k]
+            self._to_budgets()
 
     def _enter(self, settled: Settled, wanted: Places, gain: Array) -> None:
         """Let wanted edges in: many that join trees, or one that closes a cycle."""
@@ -260,6 +275,14 @@ class RationalPivots:
         self.flow[entering] = amount
         self.kept = [entering if k == least else k for k in self.kept]
         self.count += 1
+
+
+def _shortened(amount: Fraction, bits: int) -> Fraction:
+    """Return the largest number up to an amount, at least 0, that has so many binary digits."""
+    shift = amount.numerator.bit_length() - amount.denominator.bit_length() - bits
+    if shift >= 0:
+        return Fraction((amount.numerator // (amount.denominator << shift)) << shift)
+    return Fraction((amount.numerator << -shift) // amount.denominator, 1 << -shift)
 
 
 def _perturbed(exact: Exact, bits: int, rng: np.random.Generator) -> Exact:
