@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 METHODS = {
     "eisenberg-gale": "qmopt.methods.eisenberg_gale:EisenbergGale",
     "interior-point": "qmopt.methods.interior_point:InteriorPoint",
+    "lp": "qmopt.methods.lp:LinearProgramming",
     "pivoting": "qmopt.methods.pivoting:Pivoting",
     "proportional-response": "qmopt.methods.proportional_response:ProportionalResponse",
 }

@@ -16,6 +16,7 @@ METHODS = [
     qm.Pivoting(),
     qm.InteriorPoint(),
     qm.EisenbergGale(),
+    qm.LinearProgramming(),
 ]
 
 #: Residual that every answer has to meet, and share by which equal numbers may differ.
