@@ -25,7 +25,8 @@ class PlotsNotInstalled(QmoptError, ImportError):
     """Plots were asked for and matplotlib is missing."""
 
 
-def _figure(title: str, across: str, up: str) -> tuple[Figure, Any]:
+def _figure(titles: Sequence[str], across: str, up: str) -> tuple[Figure, list[Any]]:
+    """Return a figure and its axes, one for each title, side by side."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -33,17 +34,19 @@ def _figure(title: str, across: str, up: str) -> tuple[Figure, Any]:
             "plots need matplotlib, which is not installed: pip install 'qmopt[plot]'"
         ) from error
     # no pyplot: nothing is shown, and no state is left behind
-    figure = Figure(figsize=(7.5, 4.8), layout="constrained")
-    axes = figure.add_subplot()
-    axes.set(title=title, xlabel=across, ylabel=up)
-    axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.7)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
+    figure = Figure(figsize=(3.7 + 4.8 * len(titles), 4.6), layout="constrained")
+    panels = [figure.add_subplot(1, len(titles), k + 1) for k in range(len(titles))]
+    for axes, title in zip(panels, titles, strict=True):
+        axes.set(title=title, xlabel=across, ylabel=up if axes is panels[0] else "")
+        axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.7)
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure, panels
 
 
 def _legend(axes: Any, title: str | None = None) -> None:
     if axes.get_legend_handles_labels()[0]:  # an empty one is a warning
-        axes.legend(frameon=False, fontsize="small", title=title)
+        beside = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
+        axes.legend(frameon=False, fontsize="small", title=title, **beside)
 
 
 def _styles(rows: Iterable[Row]) -> dict[str, dict[str, str]]:
@@ -54,43 +57,46 @@ def _styles(rows: Iterable[Row]) -> dict[str, dict[str, str]]:
     }
 
 
-def performance_profile(rows: Sequence[Row], *, tolerance: float = 1e-9) -> Figure:
+def performance_profile(rows: Sequence[Row], tolerances: Sequence[float] = (1e-3, 1e-9)) -> Figure:
     """Draw, for each method, the share of markets that it solves within a ratio of the best time.
 
     Parameters
     ----------
     rows
         Of a benchmark; published ones are left out.
-    tolerance
-        Largest residual that counts as solved.
+    tolerances
+        Largest residuals that count as solved, a panel for each.
 
     Raises
     ------
     PlotsNotInstalled
         If there is no matplotlib.
     """
-    found, styles = profile(rows, tolerance=tolerance), _styles(rows)
-    figure, axes = _figure(
-        f"{found.markets} markets, solved to a residual of {tolerance:g}",
-        "time, relative to the best method on the market", "share of markets solved",
+    profiles = [profile(rows, tolerance=tolerance) for tolerance in tolerances]
+    styles = _styles(row for row in rows if row.measured)
+    figure, panels = _figure(
+        [f"{p.markets} markets, residual {t:g}" for p, t in zip(profiles, tolerances, strict=True)],
+        "time, relative to the best on the market", "share of markets solved",
     )  # fmt: skip
-    most = max((r for ratios in found.ratios.values() for r in ratios if r < math.inf), default=1)
-    end = max(10.0, 1.5 * float(most))
-    for name, ratios in found.ratios.items():
-        reached = [float(r) for r in ratios if r < math.inf]
-        steps = [1.0, *reached, end]
-        shares = [found.share(name, step) for step in steps]
-        style = {"color": styles[name]["color"]}
-        label = f"{name} ({len(reached)} of {found.markets})"
-        axes.step(steps, shares, where="post", label=label, linewidth=1.8, **style)
-    axes.set(xscale="log", xlim=(1, end), ylim=(-0.02, 1.02))
-    _legend(axes)
+    for found, axes in zip(profiles, panels, strict=True):
+        reached = {
+            name: [float(r) for r in ratios if r < math.inf]
+            for name, ratios in found.ratios.items()
+        }
+        end = max(10.0, *(1.5 * max(ratios, default=1) for ratios in reached.values()), 10.0)
+        for name, ratios in reached.items():
+            steps = [1.0, *ratios, end]
+            shares = [found.share(name, step) for step in steps]
+            style = {"color": styles[name]["color"], "linewidth": 1.8}
+            axes.step(steps, shares, where="post", label=f"{name} ({len(ratios)})", **style)
+        axes.set(xscale="log", xlim=(1, end), ylim=(-0.02, 1.02))
+        _legend(axes, title="solved")
     return figure
 
 
 def time_against_size(rows: Sequence[Row]) -> Figure:
     """Draw seconds over pairs of positive value; hollow marks are points that do not certify."""
-    figure, axes = _figure("Time against size", "pairs of positive value", "seconds")
+    figure, [axes] = _figure(["Time against size"], "pairs of positive value", "seconds")
     for name, style in _styles(row for row in rows if row.measured).items():
         mine = [r for r in rows if r.method == name and r.measured and r.seconds and r.pairs]
         mine.sort(key=lambda row: (row.pairs or 0, row.market))
@@ -111,7 +117,7 @@ def time_against_size(rows: Sequence[Row]) -> Figure:
 
 def gap_against_time(rows: Sequence[Row]) -> Figure:
     """Draw the size of the gap that each method reached over the seconds that it took."""
-    figure, axes = _figure("Gap against time", "seconds", "gap of the program, relative")
+    figure, [axes] = _figure(["Gap against time"], "seconds", "gap of the program, relative")
     for name, style in _styles(row for row in rows if row.measured).items():
         mine = [
             r for r in rows
@@ -130,7 +136,7 @@ def gap_against_time(rows: Sequence[Row]) -> Figure:
 def write(rows: Sequence[Row], folder: Path, *, tolerance: float = 1e-9) -> list[Path]:
     """Write profile.png, size.png and gap.png into a folder, and return their paths."""
     figures = {
-        "profile.png": performance_profile(rows, tolerance=tolerance),
+        "profile.png": performance_profile(rows, (max(1e-3, tolerance), tolerance)),
         "size.png": time_against_size(rows),
         "gap.png": gap_against_time(rows),
     }
