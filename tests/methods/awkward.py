@@ -45,6 +45,8 @@ def by(method) -> Callable[[qm.Market], qm.Equilibrium]:
 WAYS = {
     "Pivoting": Way(by(qm.Pivoting()), 1.0),
     "InteriorPoint": Way(by(qm.InteriorPoint()), 0.995),
+    "exact": Way(lambda market: qm.clear(market, exact=True, tolerance=TOLERANCE), 0.99),
+    "LinearProgramming": Way(by(qm.LinearProgramming()), 0.95),
 }
 #: Held to the first hundred only: the reference that shares least with the others.
 REFERENCE = {"EisenbergGale": Way(by(qm.EisenbergGale()), 0.99)}
