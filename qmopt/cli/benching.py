@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qmopt.cli.terminal import complain, working
+from qmopt.cli.terminal import INTERRUPTED, complain, working
 
 if TYPE_CHECKING:
     from qmopt.bench.row import Row
@@ -99,11 +99,11 @@ def bench(
             "repeat": repeat,
         }
         with _progress(quiet) as progress:
-            each = rows(
+            measuring = rows(
                 chosen, named, repeat=repeat, time_limit=time_limit, tolerance=tolerance,
                 published=peers, progress=progress,
             )  # fmt: skip
-            found = list(each)
+            found, finished = _collected(measuring)
         written = [] if out is None else _write(found, options, out)
     if as_json:
         typer.echo(results.dumps(record.document(found, options)))
@@ -111,6 +111,20 @@ def bench(
         _show(found, tolerance)
         if written:
             typer.echo(f"written: {', '.join(map(str, written))}")
+    if not finished:
+        complain("interrupted; what was measured by then is all there is")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _collected(measuring: Iterator[Row]) -> tuple[list[Row], bool]:
+    """Return the rows, and whether they are all: hours of work outlive an interrupt."""
+    found: list[Row] = []
+    try:
+        for row in measuring:
+            found.append(row)  # noqa: PERF402 - what is there counts if the next one never comes
+    except KeyboardInterrupt:
+        return found, False
+    return found, True
 
 
 def _methods(names: Sequence[str], peers: bool, tolerance: float) -> dict[str, Method]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qmopt.cli.foreign import blaming
+from qmopt.cli.methods import METHODS, find_method
 from qmopt.cli.terminal import CERTIFIED, FAILED, LESS, complain, counted, waiting, working
 
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ def clear(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="`pivoting`, `interior-point`, `eisenberg-gale`, or `package.module:Class` of "
-            "your own. Default: what suits the market.",
+            help=f"{', '.join(f'`{name}`' for name in METHODS)}, or `package.module:Class` of your "
+            "own. Default: what suits the market.",
         ),
     ] = None,
     solver: Annotated[
@@ -106,8 +107,6 @@ def clear(
 
     Example: `qmopt clear gpu/helios-earth --out result`
     """
-    from qmopt.cli.methods import find_method
-
     if time_limit is not None and not time_limit > 0:
         raise typer.BadParameter("more than 0 seconds expected", param_hint="--time-limit")
     with working(as_json, tracing=tracing):

@@ -135,3 +135,22 @@ def test_quiet_prints_nothing(run):
 
 def test_help_teaches(run):
     assert "Example: qmopt bench" in run("bench", "--help").stdout
+
+
+def test_an_interrupt_leaves_what_was_measured(run, tmp_path, monkeypatch):
+    from qmopt.bench import compare
+
+    real, calls = compare.run, []
+
+    def run_until_interrupted(method, case, **options):
+        calls.append(options["label"])
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(method, case, **options)
+
+    monkeypatch.setattr(compare, "run", run_until_interrupted)
+    folder = tmp_path / "compared"
+    result = run("bench", "textbook/two-teams", "--peers", "--repeat", 1, "--out", folder)
+    assert result.exit_code == 130
+    assert "interrupted" in result.stderr
+    assert len(json.loads((folder / "results.json").read_text())["rows"]) == 1

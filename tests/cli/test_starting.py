@@ -8,6 +8,7 @@ import pytest
 
 import qmopt
 from qmopt import catalogue
+from qmopt.cli.methods import METHODS
 
 COMMANDS = ("clear", "certify", "models", "new")
 
@@ -71,6 +72,11 @@ def test_help_teaches(run):
     assert "Exit codes" in overview
     for command in COMMANDS:
         assert "Example: qmopt" in run(command, "--help").stdout
+
+
+def test_help_lists_every_method(run):
+    shown = run("clear", "--help").stdout
+    assert all(name in shown for name in METHODS)
 
 
 def test_no_arguments_show_the_help(run):
