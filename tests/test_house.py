@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 PROSE = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONGEST = 300
-LATE = ("cvxpy", "pandas", "numba", "pyarrow", "typer", "rich")
+LATE = ("cvxpy", "pandas", "numba", "pyarrow", "typer", "rich", "matplotlib")
 
 
 def declared_order() -> list[str]:

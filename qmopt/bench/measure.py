@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import multiprocessing
 import os
+import pickle
 import signal
 import statistics
 import sys
@@ -144,7 +145,12 @@ def _converse(
     with warnings.catch_warnings():
         # numerical libraries keep threads; the child uses none that it did not start itself
         warnings.filterwarnings("ignore", message=".*fork", category=DeprecationWarning)
-        process.start()
+        try:
+            process.start()
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            told = f"it cannot be sent to a fresh process; a module can define what can ({error})"
+            yield "error", ("failed", told)
+            return
     theirs.close()
     limit = patience
     try:

@@ -193,3 +193,14 @@ def test_the_time_limit_of_a_solver_needs_no_process_of_its_own(market):
 def test_a_row_knows_whether_it_was_measured():
     assert Row("", "m", 1, 1, "a", "failed").measured
     assert not Row("", "m", 1, 1, "a", "published", source="elsewhere").measured
+
+
+def test_what_cannot_be_sent_to_a_fresh_process_is_a_row(market, monkeypatch):
+    class Local:
+        def solve(self, market):
+            return stand_ins.given(market)
+
+    monkeypatch.setattr(measure, "_start_method", lambda: "spawn")
+    table = bench([Local(), qm.Pivoting()], market, repeat=1)
+    assert table["status"].tolist() == ["failed", "certified"]
+    assert "cannot be sent to a fresh process" in table["error"][0]
