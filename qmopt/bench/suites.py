@@ -211,10 +211,12 @@ def shipped(name: str) -> Case:
 
 #: Every suite by its name.
 SUITES = {
-    "models": Suite("the markets that ship with qmopt; full: the edge cases too", "qmopt", _models),
+    "models": Suite(
+        "those that ship with qmopt; full: the edge cases too", "`qmopt models`", _models
+    ),
     "gao-kroer": Suite(
         "n buyers, 2n goods; four distributions, n = 50, 100; full: 200 to 800, seeds 1 to 3",
-        "Y. Gao and C. Kroer, First-order methods for large-scale market equilibrium computation",
+        "Y. Gao, C. Kroer, First-order methods for large-scale market equilibrium computation",
         _gao_kroer,
     ),
     "squares": Suite(
@@ -229,7 +231,7 @@ SUITES = {
     ),
     "scaling": Suite(
         "log-normal values, 100 goods, n = 1000, 10000; full: to 1000000 (0.8 GB of values)",
-        "qmopt",
+        "qmopt's own tests of size",
         _scaling,
     ),
 }

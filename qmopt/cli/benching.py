@@ -25,7 +25,7 @@ def bench(
     markets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SUITE|PATH|MODEL]...",
+            metavar="SUITE|PATH|MODEL",
             help="Suites (`--list` tells which), files, folders, or names of shipped models. "
             f"Default: `{DEFAULT}`.",
         ),
@@ -42,6 +42,7 @@ def bench(
         bool,
         typer.Option(
             "--peers",
+            metavar="",
             help="Add other ways to clear a market, and what others published of such markets.",
         ),
     ] = False,
@@ -56,7 +57,7 @@ def bench(
         typer.Option(min=1, metavar="COUNT", help="Runs, as far as they fit into the time limit."),
     ] = 3,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead of tables.")
+        bool, typer.Option("--json", metavar="", help="Print one JSON document instead of tables.")
     ] = False,
     out: Annotated[
         Path | None,
@@ -65,10 +66,10 @@ def bench(
         ),
     ] = None,
     listing: Annotated[
-        bool, typer.Option("--list", help="List suites, methods and peers.")
+        bool, typer.Option("--list", metavar="", help="List suites, methods and peers.")
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing; for use with --out.")
+        bool, typer.Option("--quiet", "-q", metavar="", help="Print nothing; for use with --out.")
     ] = False,
 ) -> None:
     """Compare methods on markets: time, memory, and how right the answers are.
@@ -177,11 +178,11 @@ def _list() -> None:
         screen,
         {"suite": list(SUITES)},
         {},
-        {
-            "markets": [each.about for each in SUITES.values()],
-            "source": [each.source for each in SUITES.values()],
-        },
+        {"markets": [each.about for each in SUITES.values()]},
     )
+    for name, each in SUITES.items():
+        screen.print(f"{name}: as in {each.source}")
+    screen.print()
     others = peers()
     screen.print(f"methods: {', '.join(name for name in METHODS if name not in others)}")
     screen.print(f"peers:   {', '.join(others)}")
