@@ -200,10 +200,11 @@ def _prices(market: Market, given: Sequence[Any] | Mapping[str, Any]) -> list[Fr
 
 def _units(market: Market, given: Any) -> list[tuple[int, int, Fraction]]:
     """Return buyer, good and units of each pair that is named; a pair may come but once."""
-    if sp.issparse(given) or isinstance(given, np.ndarray):
-        matrix: Any = sp.coo_array(cast(Any, given))
-        if matrix.shape != market.shape:
-            raise MarketError(f"allocation: shape {market.shape} expected, got {matrix.shape}")
+    shape = getattr(given, "shape", market.shape)
+    if shape != market.shape:
+        raise MarketError(f"allocation: shape {market.shape} expected, got {shape}")
+    if sp.issparse(given):
+        matrix = sp.coo_array(cast(Any, given))
         matrix.sum_duplicates()
         rows: Iterable[Any] = zip(
             matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist(), strict=True
