@@ -9,11 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qmopt.loops import run
 from qmopt.utilities.protocol import Array
+
+#: The two nodes of each edge: pairs, or an array (E, 2).
+Ends: TypeAlias = "Sequence[tuple[int, int]] | NDArray[np.int64]"
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Forest:
     depth: list[int]
 
 
-def grow(nodes: int, ends: Sequence[tuple[int, int]], first: Sequence[int]) -> Forest:
+def grow(nodes: int, ends: Ends, first: Sequence[int]) -> Forest:
     """Root the forest of the given edges, each tree at its first node in the order ``first``.
 
     Parameters
@@ -49,33 +54,45 @@ def grow(nodes: int, ends: Sequence[tuple[int, int]], first: Sequence[int]) -> F
     nodes
         Number of nodes.
     ends
-        The two nodes of each edge; the edges must not contain a cycle.
+        The two nodes of each edge, (E, 2); the edges must not contain a cycle.
     first
         Every node once: the order in which roots are chosen.
     """
-    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(nodes)]
-    for k, (one, other) in enumerate(ends):
-        neighbours[one].append((other, k))
-        neighbours[other].append((one, k))
-    parent, edge, tree, depth = [-1] * nodes, [-1] * nodes, [-1] * nodes, [0] * nodes
-    order: list[int] = []
-    trees = 0
+    pairs = np.asarray(ends, dtype=np.int64).reshape(-1, 2)
+    # both directions of each edge, by the node that they start from
+    tail, head = pairs.T.ravel(), pairs[:, ::-1].T.ravel()
+    order = np.argsort(tail, kind="stable")
+    begin = np.searchsorted(tail[order], np.arange(nodes + 1))
+    none = np.full(nodes, -1)
+    filled = run(
+        _grow, nodes, begin, head[order], order % max(len(pairs), 1), first,
+        np.zeros(nodes, dtype=np.int64), none, none, none, np.zeros(nodes, dtype=np.int64),
+    )  # fmt: skip
+    return Forest(*filled[4:])
+
+
+def _grow(begin, head, via, first, order, parent, edge, tree, depth):  # noqa: ANN001, ANN202
+    count = trees = 0
     for root in first:
         if tree[root] >= 0:
             continue
         tree[root] = trees
-        start = len(order)
-        order.append(root)
-        while start < len(order):
+        start = count
+        order[count] = root
+        count += 1
+        while start < count:
             node = order[start]
             start += 1
-            for other, k in neighbours[node]:
-                if k != edge[node]:
-                    parent[other], edge[other], tree[other] = node, k, trees
+            for k in range(begin[node], begin[node + 1]):
+                if via[k] != edge[node]:
+                    other = head[k]
+                    parent[other] = node
+                    edge[other] = via[k]
+                    tree[other] = trees
                     depth[other] = depth[node] + 1
-                    order.append(other)
+                    order[count] = other
+                    count += 1
         trees += 1
-    return Forest(order, parent, edge, tree, depth)
 
 
 def heaviest(
@@ -110,17 +127,23 @@ def flows(forest: Forest, requirement: Sequence[float], edges: int) -> tuple[Arr
     scale
         Shape (edges,): sum of the requirements below each edge, to which its rounding is relative.
     """
-    needed = list(requirement)
-    below = [abs(amount) for amount in requirement]
-    flow, scale = np.zeros(edges), np.zeros(edges)
-    for node in reversed(forest.order):
-        parent = forest.parent[node]
-        if parent >= 0:
-            flow[forest.edge[node]] = needed[node]
-            scale[forest.edge[node]] = below[node]
-            needed[parent] -= needed[node]
-            below[parent] += below[node]
-    return flow, scale
+    needed = np.array(requirement, dtype=float)
+    *_, flow, scale = run(
+        _flows, len(needed), forest.order, forest.parent, forest.edge,
+        needed, np.abs(needed), np.zeros(edges), np.zeros(edges),
+    )  # fmt: skip
+    return np.array(flow, dtype=float), np.array(scale, dtype=float)
+
+
+def _flows(order, parent, edge, needed, below, flow, scale):  # noqa: ANN001, ANN202
+    for k in range(len(order) - 1, -1, -1):
+        node = order[k]
+        up = parent[node]
+        if up >= 0:
+            flow[edge[node]] = needed[node]
+            scale[edge[node]] = below[node]
+            needed[up] -= needed[node]
+            below[up] += below[node]
 
 
 def path(forest: Forest, one: int, other: int) -> tuple[list[int], list[int]]:
@@ -166,99 +189,98 @@ def without_cycles(
     flow
         Shape (E,): the flow on it, zero elsewhere.
     """
-    ends = list(zip(source.tolist(), sink.tolist(), strict=True))
-    gains, flows_ = gain.tolist(), flow.tolist()
-    trees = _Hanging(nodes)
+    none = np.full(nodes, -1)
+    *_, remaining, _, _, edges, _, _, _ = run(
+        _cancel, 10 * len(order), source, sink, gain, flow, np.asarray(order, dtype=np.int64),
+        none, none, np.arange(nodes), np.ones(nodes, dtype=np.int64), np.zeros(nodes, np.int64),
+    )  # fmt: skip
+    kept = [e for e in edges if e >= 0]
+    left = np.zeros(len(flow))
+    left[kept] = np.array(remaining)[kept]
+    return kept, left
+
+
+# One function, since compiled code calls no other: trees whose nodes know their parents.
+def _cancel(source, sink, gain, flow, order, parent, edge, leader, size, mark):  # noqa: ANN001, ANN202
+    stamp = 0
     for k in order:
-        one, other = ends[k]
-        if trees.join(one, other, k):
-            continue
-        # once round: along k, then from its sink back to its source
-        there, back = trees.paths(other, one)
-        along = [k] + [e for node, e in there if ends[e][0] == node]
-        along += [e for node, e in back if ends[e][1] == node]
-        against = [e for node, e in there if ends[e][1] == node]
-        against += [e for node, e in back if ends[e][0] == node]
-        if sum(gains[e] for e in along) < sum(gains[e] for e in against):
-            along, against = against, along
-        empty = min(against, key=flows_.__getitem__)
-        amount = flows_[empty]
-        for e in along:
-            flows_[e] += amount
-        for e in against:
-            flows_[e] -= amount
-        flows_[empty] = 0.0
-        if empty != k:
-            trees.exchange(k, (one, other), empty, there, back)
-    kept = [e for e in trees.edge if e >= 0]
-    remaining = np.zeros(len(flow))
-    remaining[kept] = np.array(flows_)[kept]
-    return kept, remaining
-
-
-class _Hanging:
-    """Trees whose nodes know their parents, and that can be hung up elsewhere."""
-
-    def __init__(self, nodes: int) -> None:
-        self.parent, self.edge = [-1] * nodes, [-1] * nodes
-        self.leader, self.size = list(range(nodes)), [1] * nodes
-
-    def find(self, node: int) -> int:
-        """Return the leader of the tree that a node is in."""
-        leader = self.leader
-        while leader[node] != node:
-            leader[node] = leader[leader[node]]
-            node = leader[node]
-        return node
-
-    def join(self, one: int, other: int, edge: int) -> bool:
-        """Join two trees by an edge; say no if it would close a cycle."""
-        small, large = self.find(one), self.find(other)
-        if small == large:
-            return False
-        if self.size[small] > self.size[large]:
-            small, large, one, other = large, small, other, one
-        self.leader[small] = large
-        self.size[large] += self.size[small]
-        self._hang(one, other, edge, until=-1)
-        return True
-
-    def _hang(self, node: int, parent: int, edge: int, until: int) -> None:
-        """Hang a node under another, turning round the pointers from it up to where it ends."""
+        one, other = source[k], sink[k]
+        a, b = one, other
+        while leader[a] != a:
+            leader[a] = leader[leader[a]]
+            a = leader[a]
+        while leader[b] != b:
+            leader[b] = leader[leader[b]]
+            b = leader[b]
+        hang, under, until = -1, -1, -1
+        if a != b:  # join the trees: the smaller is hung under the larger
+            hang, under = one, other
+            if size[a] > size[b]:
+                a, b = b, a
+                hang, under = other, one
+            leader[a] = b
+            size[b] += size[a]
+        else:
+            # once round: along k, then from its sink back to its source by where they meet
+            stamp += 1
+            node = one
+            while node >= 0:
+                mark[node] = stamp
+                node = parent[node]
+            meet = other
+            while mark[meet] != stamp:
+                meet = parent[meet]
+            surplus = gain[k]
+            node = other
+            while node != meet:
+                e = edge[node]
+                surplus += gain[e] if source[e] == node else -gain[e]
+                node = parent[node]
+            node = one
+            while node != meet:
+                e = edge[node]
+                surplus += gain[e] if sink[e] == node else -gain[e]
+                node = parent[node]
+            # flow rises along the gain; of the falling edges the one with least is emptied
+            forward = surplus >= 0
+            least, side = -1, 0
+            if not forward:
+                least = k
+            node = other
+            while node != meet:
+                e = edge[node]
+                if (source[e] == node) != forward and (least < 0 or flow[e] < flow[least]):
+                    least, side = e, 1
+                node = parent[node]
+            node = one
+            while node != meet:
+                e = edge[node]
+                if (sink[e] == node) != forward and (least < 0 or flow[e] < flow[least]):
+                    least, side = e, 2
+                node = parent[node]
+            amount = flow[least]
+            flow[k] += amount if forward else -amount
+            node = other
+            while node != meet:
+                e = edge[node]
+                flow[e] += amount if (source[e] == node) == forward else -amount
+                node = parent[node]
+            node = one
+            while node != meet:
+                e = edge[node]
+                flow[e] += amount if (sink[e] == node) == forward else -amount
+                node = parent[node]
+            flow[least] = 0.0
+            if least != k:  # k comes in where the empty edge goes out
+                hang, under = (other, one) if side == 1 else (one, other)
+                until = source[least] if parent[source[least]] == sink[least] and edge[
+                    source[least]
+                ] == least else sink[least]
+        # hang a node under another, turning round the pointers up to where its tree ends
+        node, above, by = hang, under, k
         while node >= 0:
-            above, by = self.parent[node], self.edge[node]
-            self.parent[node], self.edge[node] = parent, edge
+            old_parent, old_edge = parent[node], edge[node]
+            parent[node], edge[node] = above, by
             if node == until:
-                return
-            node, parent, edge = above, node, by
-
-    def paths(self, one: int, other: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """Nodes and the edges above them, from each of two nodes up to where their paths meet."""
-        depth: dict[int, int] = {}
-        node = other
-        while node >= 0:
-            depth[node] = len(depth)
-            node = self.parent[node]
-        from_one: list[tuple[int, int]] = []
-        while one not in depth:
-            from_one.append((one, self.edge[one]))
-            one = self.parent[one]
-        from_other: list[tuple[int, int]] = []
-        while other != one:
-            from_other.append((other, self.edge[other]))
-            other = self.parent[other]
-        return from_one, from_other
-
-    def exchange(
-        self,
-        entering: int,
-        ends: tuple[int, int],
-        leaving: int,
-        from_sink: list[tuple[int, int]],
-        from_source: list[tuple[int, int]],
-    ) -> None:
-        """Put an edge in and take one of its cycle out."""
-        for (hung, under), side in ((ends[::-1], from_sink), (ends, from_source)):
-            cut = next((node for node, e in side if e == leaving), None)
-            if cut is not None:
-                self._hang(hung, under, entering, until=cut)
+                break
+            node, above, by = old_parent, node, old_edge

@@ -30,6 +30,7 @@ import scipy.sparse as sp
 from qmopt.forest import Forest, flows, grow, path
 from qmopt.graph import MarketGraph
 from qmopt.level import level
+from qmopt.loops import run
 from qmopt.utilities.pairs import total_by
 from qmopt.utilities.protocol import Array
 
@@ -39,6 +40,19 @@ TIE = 1e-11
 ZERO = 1e-13
 #: Share of a budget, or of the value of a supply, that rounding may lose without being led back.
 ROUNDING = 1e-13
+
+
+# Mantissa and exponent apart: a long tree of lopsided values leaves the range of a double.
+def _along(order, parent, edge, source, value, power, mantissa, exponent):  # noqa: ANN001, ANN202
+    for node in order:
+        up, k = parent[node], edge[node]
+        if up >= 0:
+            if source[k] == node:
+                mantissa[node], more = math.frexp(mantissa[up] / value[k])
+                exponent[node] = exponent[up] - power[k] + more
+            else:
+                mantissa[node], more = math.frexp(mantissa[up] * value[k])
+                exponent[node] = exponent[up] + power[k] + more
 
 
 @dataclass(frozen=True)
@@ -136,24 +150,17 @@ class Pivots:
     def _grow(self) -> Forest:
         edges = self.edges
         source, sink = edges.source[self.forest_edges], edges.sink[self.forest_edges]
-        ends = list(zip(source.tolist(), sink.tolist(), strict=True))
-        return grow(self.nodes, ends, self.first)
+        return grow(self.nodes, np.stack([source, sink], axis=1), self.first)
 
     def _prices(self, forest: Forest) -> tuple[Array, list[float]]:
         """Cost per utility of buyers, prices of goods, 1 at the bank; and all requirements."""
         n, bank = self.market.n, self.edges.bank
-        # mantissa and exponent apart: a long tree of lopsided values leaves the range of a double
-        mantissa, exponent = [1.0] * self.nodes, [0] * self.nodes
-        source = self.edges.source[self.forest_edges].tolist()
-        value, power = (a.tolist() for a in np.frexp(self.edges.value[self.forest_edges]))
-        for node in forest.order:
-            up, k = forest.parent[node], forest.edge[node]
-            if up >= 0 and source[k] == node:
-                mantissa[node], more = math.frexp(mantissa[up] / value[k])
-                exponent[node] = exponent[up] - power[k] + more
-            elif up >= 0:
-                mantissa[node], more = math.frexp(mantissa[up] * value[k])
-                exponent[node] = exponent[up] + power[k] + more
+        value, power = np.frexp(self.edges.value[self.forest_edges])
+        *_, mantissa, exponent = run(
+            _along, self.nodes, forest.order, forest.parent, forest.edge,
+            self.edges.source[self.forest_edges], value, power.astype(np.int64),
+            np.ones(self.nodes), np.zeros(self.nodes, dtype=np.int64),
+        )  # fmt: skip
         tree, powers = np.array(forest.tree), np.array(exponent)
         largest = np.full(tree.max() + 1, -(2**40))
         np.maximum.at(largest, tree[n:bank], powers[n:bank])
@@ -183,12 +190,12 @@ class Pivots:
         part = length[tree]
         moved = np.where(part == 1, target, now + part * (target - now))
         self.flow[kept] = np.maximum(moved, 0)
-        blocked: list[int] = []
-        for t in np.unique(tree[falls]).tolist():
-            k = int(np.argmin(np.where(tree == t, reach, np.inf)))
-            blocked.append(int(kept[k]))
-            self.flow[kept[k]] = 0.0
-        return blocked
+        # of each tree that is stopped, the first edge to become empty
+        falling = np.flatnonzero(falls)
+        falling = falling[np.lexsort((reach[falling], tree[falling]))]
+        stops = falling[np.unique(tree[falling], return_index=True)[1]]
+        self.flow[kept[stops]] = 0.0
+        return kept[stops].tolist()
 
     def _enter(self, forest: Forest, price: Array) -> bool:
         """Let the most wanted edges in: many that join trees, or one that closes a cycle."""

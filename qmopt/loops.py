@@ -1,0 +1,57 @@
+"""Loops over nodes and edges that no array operation can do: interpreted, or compiled when long.
+
+One source serves both. On lists the interpreter is quick for a few thousand nodes, and nothing has
+to be loaded; beyond, numba compiles the same function once for all and runs it on arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+#: Length from which on compiling pays.
+LONG = 3000
+
+
+def run(loop: Callable[..., Any], length: int, *arguments: Any) -> tuple[list[Any], ...]:
+    """Run a loop that fills its arguments in place; return those it may have filled, as lists.
+
+    Parameters
+    ----------
+    loop
+        Takes numbers and one-dimensional arrays or lists, indexed by whole numbers only; returns
+        nothing. It may call what :mod:`math` has.
+    length
+        About how many turns it takes.
+    *arguments
+        Numbers, arrays or lists.
+
+    Examples
+    --------
+    >>> def squares(numbers, found):
+    ...     for k in range(len(numbers)):
+    ...         found[k] = numbers[k] * numbers[k]
+    >>> run(squares, 3, [1.0, 2.0, 3.0], [0.0] * 3)
+    ([1.0, 2.0, 3.0], [1.0, 4.0, 9.0])
+    """
+    if length < LONG:
+        told = [a.tolist() if isinstance(a, np.ndarray) else a for a in arguments]
+        loop(*told)
+        return tuple(a for a in told if isinstance(a, list))
+    told = [np.array(a) if _many(a) else a for a in arguments]
+    _compiled(loop)(*told)
+    return tuple(a.tolist() for a in told if isinstance(a, np.ndarray))
+
+
+def _many(argument: Any) -> bool:
+    return isinstance(argument, np.ndarray | Sequence)
+
+
+@cache
+def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
+    import numba
+
+    return numba.njit(cache=True)(loop)
