@@ -26,9 +26,12 @@ certificate's residuals: they tend to 0 with the bids, fast where every buyer ha
 nearly best, slowly where many are (benchmarks show 1e-4 after hundreds of steps, 1e-6 after tens of
 thousands, on uniform values).
 
-Sources: F. Wu and L. Zhang, "Proportional response dynamics leads to market equilibrium", STOC
-2007; B. Birnbaum, N. Devanur and L. Xiao, "Distributed algorithms via gradient descent for Fisher
-markets", EC 2011. Only the entries were checked; the argument above is complete without.
+Sources: F. Wu and L. Zhang, "Proportional response dynamics leads to market equilibrium", STOC 2007
+(entry only); B. Birnbaum, N. Devanur and L. Xiao, "Distributed algorithms via gradient descent for
+Fisher markets", EC 2011, doi:10.1145/1993574.1993594, where linear proportional response is mirror
+descent with this rate; Y. Gao and C. Kroer, "First-order methods for large-scale market equilibrium
+computation", NeurIPS 2020, for kept credits. Of the last two the abstracts were read; the argument
+above, with reserve prices, is complete without.
 """
 
 from __future__ import annotations

@@ -68,7 +68,8 @@ def test_projection_is_the_nearest_point():
     """Against the definition: no vertex of the simplex lies in the direction of what was cut."""
     rng = np.random.default_rng(1)
     points = 3 * rng.standard_normal((7, 40))
-    found = on_simplices(points)
+    found, level = on_simplices(points)
+    np.testing.assert_allclose(found, np.maximum(points - level, 0))
     np.testing.assert_allclose(found.sum(axis=0), 1)
     assert found.min() >= 0
     cut = points - found

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from qmopt.arguments import settings
-from qmopt.bench.peers.textbook import plain, scaled
+from qmopt.bench.peers.textbook import plain
 from qmopt.market import Market
 from qmopt.methods.outcome import Outcome, restore
 from qmopt.utilities.protocol import Array
@@ -20,10 +20,13 @@ class ProjectedGradient:
     """Projected gradient with line search on the Eisenberg-Gale program.
 
     Each good's units are projected onto the simplex of its supply. Constants as in the scripts of
-    Y. Gao and C. Kroer ("First-order methods for large-scale market equilibrium computation",
-    NeurIPS 2020; scripts and entry were looked at, the paper was not read): first step 100/L, times
-    1.02 after each iteration, times 0.8 up to 20 times while the step is refused; L the largest
-    curvature where every buyer has at least the utility of its share by credits.
+    Y. Gao and C. Kroer (github.com/CoffeeAndConvexity/fom-for-me-codes, with their "First-order
+    methods for large-scale market equilibrium computation", NeurIPS 2020): first step 100/L, times
+    0.8 up to 20 times while it is refused and above 1/L, times 1.02 where it was taken at once; L
+    is the largest curvature where every buyer has at least the utility of its share by credits.
+
+    In its favour: rows of values are scaled to sum to 1, and of two sets of prices, the largest
+    B_i v_ij / u_i and the multipliers of the projection, it returns the one of lower dual value.
 
     Parameters
     ----------
@@ -62,7 +65,7 @@ class ProjectedGradient:
         utility = budgets.copy()  # of the share by credits
         curvature = (1 / budgets).max() * (values**2).sum(axis=1).max()
         step = 100 / curvature
-        iterations = 0
+        iterations, multipliers = 0, values.max(axis=0)
         while True:
             slope = (budgets / utility)[:, None] * values
             gap = slope.max(axis=0).sum() - 1
@@ -70,17 +73,22 @@ class ProjectedGradient:
             if gap <= self.tolerance or late or iterations >= self.max_iterations:
                 break
             height = budgets @ np.log(utility)
-            tried = on_simplices(shares + step * slope)
-            for _ in range(20):
+            tried, level = on_simplices(shares + step * slope)
+            taken = step
+            while step > max(0.8**20 * taken, 1 / curvature):
                 move = tried - shares
                 promised = (slope * move).sum() - (move**2).sum() / (2 * step)
                 if budgets @ np.log((values * tried).sum(axis=1)) >= height + promised:
                     break
                 step *= 0.8
-                tried = on_simplices(shares + step * slope)
-            shares, utility, step = tried, (values * tried).sum(axis=1), step * 1.02
+                tried, level = on_simplices(shares + step * slope)
+            multipliers = level / step
+            shares, utility = tried, (values * tried).sum(axis=1)
+            step *= 1.02 if step == taken else 1
             iterations += 1
-        prices = scaled(inner, slope.max(axis=0) / inner.supplies)
+        candidates = [_normalised(p) for p in (slope.max(axis=0), multipliers)]
+        best = min(candidates, key=lambda p: -(budgets @ np.log((p / values).min(axis=1))))
+        prices = best * inner.budgets.sum() / inner.supplies
         units: Any = shares * inner.supplies
         reached = gap <= self.tolerance
         prices, allocation = restore(market, prices, units)
@@ -88,18 +96,30 @@ class ProjectedGradient:
         return Outcome(prices, allocation, "optimal" if reached else "stopped", stats)
 
 
-def on_simplices(points: Array) -> Array:
+def _normalised(prices: Array) -> Array:
+    prices = np.maximum(prices, 0)
+    return prices / prices.sum()
+
+
+def on_simplices(points: Array) -> tuple[Array, Array]:
     """Project each column onto the nonnegative numbers that sum to 1 (by sorting).
+
+    Returns
+    -------
+    projected, level
+        What was taken off each column before cutting at 0, shape (m,), is its level.
 
     Examples
     --------
     Both entries are too large by a half, or the second is not needed at all:
 
-    >>> on_simplices(np.array([[1.0, 3.0], [1.0, 1.0]])).tolist()
-    [[0.5, 1.0], [0.5, 0.0]]
+    >>> projected, level = on_simplices(np.array([[1.0, 3.0], [1.0, 1.0]]))
+    >>> projected.tolist(), level.tolist()
+    ([[0.5, 1.0], [0.5, 0.0]], [0.5, 2.0])
     """
     n, m = points.shape
     falling = -np.sort(-points, axis=0)
     excess = (np.cumsum(falling, axis=0) - 1) / np.arange(1, n + 1)[:, None]
     last = (falling > excess).sum(axis=0) - 1
-    return np.maximum(points - excess[last, np.arange(m)], 0)
+    level = excess[last, np.arange(m)]
+    return np.maximum(points - level, 0), level
