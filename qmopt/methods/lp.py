@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from qmopt.arguments import named, settings
 from qmopt.errors import MarketError, SolverFailed
 from qmopt.market import Market
-from qmopt.methods.crossover import crossover
 from qmopt.methods.lp_box import TANGENTS, solve_box
+from qmopt.methods.lp_crossing import cross
 from qmopt.methods.lp_options import Near, Options
 from qmopt.methods.outcome import Outcome, refuse_caps, restore, trading
 from qmopt.utilities.linear import Linear
@@ -108,19 +108,19 @@ class LinearProgramming:
         inner = trading(market)
         search = _Search(Options.of(inner))
         status = search.run(self.tolerance, self.max_iterations, begun + self.time_limit)
-        prices, allocation = search.point(inner)
+        point = search.ended()
+        prices, allocation = search.units(point, inner)
         solved = time.monotonic()
-        gap = search.best.gap if search.best is not None else np.inf
         stats: dict[str, Any] = {
             "iterations": search.programs,
             "solves": search.solves,
             "columns": search.columns,
-            "gap": float(gap) if np.isfinite(gap) else None,
+            "gap": point.gap if np.isfinite(point.gap) else None,
         }
         notes: tuple[str, ...] = ()
         if self.crossover:
             left = self.time_limit - (solved - begun)
-            crossed = crossover(inner, prices, allocation, time_limit=left)
+            crossed = cross(inner, search.options, point.near, prices, allocation, left)
             prices, allocation = crossed.prices, crossed.allocation
             stats |= {"pivots": crossed.pivots, "passes": crossed.passes}
             if not crossed.finished:
@@ -164,21 +164,24 @@ class _Search:
             self._move(found.log_prices)
         return "stopped"
 
-    def point(self, market: Market) -> tuple[Array, sp.csr_array]:
-        """Prices and allocation of the best point; each buyer on its best good if there is none."""
-        best = self.best
-        if best is None:
-            near = self.options.near(self.centre, np.zeros(len(self.centre)), market.n * market.m)
+    def ended(self) -> _Point:
+        """Return the best point; without one, each buyer spends all on its best good."""
+        if self.best is None:
+            near = self.options.near(self.centre, np.zeros(len(self.centre)), self.options.size)
             assert near is not None
             _, first = np.unique(near.buyer, return_index=True)
             near = Near(near.buyer[first], near.good[first], near.worth[first])
-            best = self._measured(near, self.options.budgets, self.centre)
-        good = best.near.good
-        bought = (good < market.m) & (best.share > 0)
-        buyer, good = best.near.buyer[bought], good[bought]
-        units = best.share[bought] * market.supplies[good]
+            return self._measured(near, self.options.budgets, self.centre)
+        return self.best
+
+    def units(self, point: _Point, market: Market) -> tuple[Array, sp.csr_array]:
+        """Return prices and allocation of a point, (m,) and (n, m)."""
+        good = point.near.good
+        bought = (good < market.m) & (point.share > 0)
+        buyer, good = point.near.buyer[bought], good[bought]
+        units = point.share[bought] * market.supplies[good]
         allocation = sp.csr_array((units, (buyer, good)), shape=market.shape)
-        prices = np.exp(best.log_prices + np.log(self.options.scale) - np.log(market.supplies))
+        prices = np.exp(point.log_prices + np.log(self.options.scale) - np.log(market.supplies))
         return np.maximum(prices, market.reserves), allocation
 
     def _rough(self, deadline: float) -> None:

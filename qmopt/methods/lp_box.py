@@ -33,7 +33,7 @@ from qmopt.utilities.protocol import Array
 #: Tangents to each price term.
 TANGENTS = 17
 #: Options per buyer, and buyers per good, that a restricted program starts with or is given more.
-FEW = 4
+FEW = 8
 #: Reduced cost, in units of the box, of an option that is wanted.
 WANTED = 1e-9
 TINY = float(np.finfo(float).tiny)

@@ -84,6 +84,12 @@ class Options:
         n, m = self.log_values.shape
         return int(n), int(m)
 
+    @property
+    def size(self) -> int:
+        """Number of values, whether they are 0 or not."""
+        n, m = self.shape
+        return n * m
+
     def chunks(self) -> Iterator[tuple[slice, _Chunk]]:
         """Rows, and their log values with the operations that a pass is made of."""
         n, m = self.shape
