@@ -6,6 +6,7 @@ rounding; it shares nothing with any method and next to nothing with :mod:`qmopt
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +19,9 @@ import scipy.sparse as sp
 from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.rationals import Rationals, rationals, written
+
+#: Bits up to which all prices together are brought to one denominator, which is quicker.
+LONG = 2**28
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,7 @@ def _violations(
             yield ExactCertificate("negative", good, -price)
         elif price is not None and price < numbers.reserves[j]:
             yield ExactCertificate("reserve", good, numbers.reserves[j] - price)
+    ratios, unit = _common(prices)
     values: list[dict[int, tuple[int, int]]] = [{} for _ in held]
     pairs = zip(numbers.owner.tolist(), numbers.good.tolist(), numbers.values, strict=True)
     for i, j, value in pairs:
@@ -144,7 +149,7 @@ def _violations(
         if limit == 0:
             continue
         # the most utility that a credit brings, and that all credits bring
-        most = _most_per_credit(values[i], prices, keep)
+        most = _most_per_credit(values[i], ratios, unit, keep)
         best = cap if most is None or (cap is not None and budget * most > cap) else budget * most
         got = worth + keep * max(budget - spend, zero)
         got = got if cap is None else min(got, cap)
@@ -162,23 +167,36 @@ def _violations(
 
 
 def _most_per_credit(
-    values: dict[int, tuple[int, int]], prices: list[Fraction | None], keep: Fraction
+    values: dict[int, tuple[int, int]],
+    prices: list[tuple[int, int] | None],
+    unit: int,
+    keep: Fraction,
 ) -> Fraction | None:
     """Return the most utility that a credit brings: spent on some good, or kept; None: unbounded.
 
-    Fractions are compared by their whole numbers, since reducing each would take most of the time.
+    Prices are those of :func:`_common`; the best so far is ``above / below`` for ``1 / unit``
+    credits. Fractions are compared by whole numbers, since to reduce them would take all the time.
     """
-    above, below = keep.numerator, keep.denominator
+    above, below = keep.numerator, keep.denominator * unit
     for j, (times, by) in values.items():
         price = prices[j]
         if price is None:
             continue
-        if price.numerator <= 0:
+        if price[0] <= 0:
             return None
-        up, down = times * price.denominator, by * price.numerator
+        up, down = times * price[1], by * price[0]
         if up * below > above * down:
             above, below = up, down
-    return Fraction(above, below)
+    return Fraction(above * unit, below)
+
+
+def _common(prices: list[Fraction | None]) -> tuple[list[tuple[int, int] | None], int]:
+    """Return prices times a unit as ratios: whole numbers, unless these would be too long."""
+    unit = math.lcm(*(price.denominator for price in prices if price is not None))
+    if unit.bit_length() * len(prices) > LONG:
+        unit = 1
+    ratios = [None if price is None else (price * unit).as_integer_ratio() for price in prices]
+    return ratios, unit
 
 
 def _prices(market: Market, given: Sequence[Any] | Mapping[str, Any]) -> list[Fraction | None]:

@@ -19,7 +19,7 @@ from qmopt.market import Market
 from qmopt.methods.choose import choose
 from qmopt.methods.outcome import Method, Outcome
 from qmopt.point import Point, per_good, per_pair
-from qmopt.proving import NOTE, prove
+from qmopt.proving import NOTE, choose_for_exact, prove
 from qmopt.solvers import Solver
 from qmopt.support import balance, closest_flow, pro_rata
 from qmopt.tight import tight_graph
@@ -92,7 +92,8 @@ def clear(
             f"a Market expected, got {type(market).__name__}; read_market reads one from a path"
         )
     tolerance = number("tolerance", tolerance, below=1)
-    method = choose(market) if method is None else method
+    if method is None:
+        method = choose_for_exact(market) if exact else choose(market)
     if isinstance(method, type | Solver) or not isinstance(method, Method):
         raise MarketError(
             "method: an object with solve(market) expected, such as Pivoting() or "

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import qmopt as qm
+from qmopt import certificate_exact
 
 F = Fraction
 # the second team is tied, so good 1 costs twice as much as good 0, together 30 credits
@@ -66,6 +67,17 @@ WRONG = {
 def test_what_is_wrong_is_named(name):
     market, prices, allocation, said = WRONG[name]
     assert verdict(market, prices, allocation) == said
+
+
+def test_prices_too_long_for_one_denominator(monkeypatch):
+    monkeypatch.setattr(certificate_exact, "LONG", 0)
+    for market, prices, allocation, said in WRONG.values():
+        assert verdict(market, prices, allocation) == said
+    market = qm.Market([20, 7], [3, 7], qm.Linear([[2, 0], [0, 5]]), keep_values=[0.25, 0.5])
+    prices = [F(20, 3), 1]
+    assert qm.certify_exact(market, prices, [[3, 0], [0, 7]]).proved
+    for wrong in ([F(20, 3), 2], [F(20, 3) + F(1, 9), 1], [F(19, 3), 1]):
+        assert not qm.certify_exact(market, wrong, [[3, 0], [0, 7]]).proved
 
 
 def test_left_over_at_the_reserve_is_right():
