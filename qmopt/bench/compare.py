@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from qmopt.arguments import named, number
 from qmopt.bench.measure import run
 from qmopt.bench.published import published as published_rows
-from qmopt.bench.reference import reference
+from qmopt.bench.reference import RIGHT, Right, reference
 from qmopt.bench.row import Row
 from qmopt.bench.suites import SUITES, Case, suite
 from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.methods.outcome import Method
+from qmopt.utilities.protocol import Array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,15 +126,26 @@ def _rows(
         where = f"{case.name} ({k + 1} of {len(cases)})"
         progress(f"{where}: the right prices")
         right = reference(case, options["time_limit"])
+        waiting: list[tuple[Row, Array | None]] = []
         for label, method in methods.items():
             progress(f"{where}: {label}")
-            row, prices = run(method, case, label=label, **options)
-            if right is not None and prices is not None:
-                error = right.error(prices)
-                row = dataclasses.replace(row, price_error=error, reference=right.source)
-            yield row
+            row, found = run(method, case, label=label, **options)
+            if right is None and found is not None and row.worst is not None and row.worst <= RIGHT:
+                right = Right(*found, f"{label}, certified to {max(row.worst, 1e-16):.0e}")
+            waiting.append((row, None if found is None else found[0]))
+            if right is not None:
+                yield from (_held(right, *each) for each in waiting)
+                waiting = []
+        yield from (row for row, _ in waiting)
         if published:
             yield from published_rows([case])
+
+
+def _held(right: Right, row: Row, prices: Array | None) -> Row:
+    """Return a row with the error of its prices."""
+    if prices is None:
+        return row
+    return dataclasses.replace(row, price_error=right.error(prices), reference=right.source)
 
 
 def _labelled(methods: Methods) -> dict[str, Method]:

@@ -9,7 +9,8 @@ from multiprocessing.connection import Connection
 
 import numpy as np
 
-from qmopt.bench.measure import aside, within
+from qmopt.bench.measure import credits_per_unit, within
+from qmopt.bench.process import aside
 from qmopt.bench.suites import Case
 from qmopt.clearing import clear
 from qmopt.errors import QmoptError
@@ -33,17 +34,15 @@ class Right:
     ----------
     prices
         Shape (m,), credits per unit; nan for goods without supply.
-    credits
-        All budgets together.
-    supplies
-        Shape (m,), units.
+    scale
+        Shape (m,), credits per unit: what the error of a free good is relative to, all credits over
+        its supply.
     source
         Where the prices come from.
     """
 
     prices: Array
-    credits: float
-    supplies: Array
+    scale: Array
     source: str
 
     def error(self, prices: Array) -> float | None:
@@ -56,15 +55,15 @@ class Right:
         10.1 instead of 10 is off by a hundredth. A good that should be free, at 0.5 with 4 units,
         takes 2 of 100 credits:
 
-        >>> right = Right(np.array([10.0, 0.0]), 100, np.array([1.0, 4.0]), "by hand")
+        >>> right = Right(np.array([10.0, 0.0]), 100 / np.array([1.0, 4.0]), "by hand")
         >>> round(right.error(np.array([10.1, 0.0])), 9), right.error(np.array([10.0, 0.5]))
         (0.01, 0.02)
         """
         known = ~np.isnan(self.prices)
-        p, q, s = prices[known], self.prices[known], self.supplies[known]
+        p, q = prices[known], self.prices[known]
         if not np.isfinite(p).all():
             return None
-        scale = np.where(q > 0, q, self.credits / s)
+        scale = np.where(q > 0, q, self.scale[known])
         return float((np.abs(p - q) / scale).max(initial=0.0))
 
 
@@ -79,12 +78,12 @@ def reference(case: Case, time_limit: float) -> Right | None:
 
 def _tell(channel: Connection, case: Case, time_limit: float) -> None:
     market = case.build()
-    told = partial(Right, credits=float(market.budgets.sum()), supplies=market.supplies)
+    told = partial(Right, scale=credits_per_unit(market))
     known = _known(market)
     if known is not None:
         channel.send(("told", told(known, source="its source")))
         return
-    if not isinstance(market.utility, Linear):
+    if not isinstance(market.utility, Linear):  # nothing crosses over to exact prices
         return
     method = within(choose(market), time_limit)
     try:

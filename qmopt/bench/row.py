@@ -45,7 +45,8 @@ class Row:
     reference
         Where the right prices come from.
     peak_mib
-        Most memory that the first run took beside the market and what was loaded already, MiB.
+        Most memory that a run took beside the market and what was loaded already, MiB; of several
+        runs the least, since the first may load code.
     error
         What went wrong, in words.
     source

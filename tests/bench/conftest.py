@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qmopt as qm
-from qmopt.bench import measure
+from qmopt.bench import process
 
 BUYERS = 20
 
@@ -20,5 +20,5 @@ def market():
 @pytest.fixture
 def impatient(monkeypatch):
     """Who does not answer is ended at once."""
-    monkeypatch.setattr(measure, "GRACE", 0.1)
-    monkeypatch.setattr(measure, "WARMING_UP", 5.0)
+    monkeypatch.setattr(process, "GRACE", 0.1)
+    monkeypatch.setattr(process, "WARMING_UP", 5.0)

@@ -164,3 +164,18 @@ def test_plots_without_matplotlib_say_what_to_install(monkeypatch):
 def test_every_peer_has_a_row(tmp_path):
     table = bench(peers(1e-6), generate.integer(6, 4, 1), repeat=1, tolerance=1e-2)
     assert set(table["status"]) == {"certified"}
+
+
+def test_where_nobody_knows_the_right_prices_the_best_answer_is_held_against(monkeypatch):
+    from qmopt.bench import compare
+
+    monkeypatch.setattr(compare, "reference", lambda case, limit: None)
+    rough = qm.ProportionalResponse(tolerance=1e-3)
+    methods = {"rough": rough, "exact": qm.Pivoting(), "again": rough}
+    table = bench(methods, generate.uniform(8, 5, 1), repeat=1)
+    assert table["method"].tolist() == ["rough", "exact", "again"]
+    assert table["reference"].str.startswith("exact, certified to").all()
+    errors = table["price_error"].tolist()
+    assert errors[1] == 0 < errors[0] == errors[2] < 0.1
+    alone = bench({"rough": rough}, generate.uniform(8, 5, 1), repeat=1)
+    assert alone["price_error"].isna().all()

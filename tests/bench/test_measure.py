@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import qmopt as qm
 from qmopt import generate
-from qmopt.bench import bench, measure
+from qmopt.bench import bench, process
 from qmopt.bench.row import Row
 from tests.bench import stand_ins
 
@@ -118,7 +118,7 @@ def status_of(process):
 
 
 def test_a_fresh_process_does_where_forking_does_not(market, monkeypatch):
-    monkeypatch.setattr(measure, "_start_method", lambda: "spawn")
+    monkeypatch.setattr(process, "_start_method", lambda: "spawn")
     assert only(bench(qm.Pivoting(), market, repeat=1))["status"] == "certified"
 
 
@@ -200,7 +200,7 @@ def test_what_cannot_be_sent_to_a_fresh_process_is_a_row(market, monkeypatch):
         def solve(self, market):
             return stand_ins.given(market)
 
-    monkeypatch.setattr(measure, "_start_method", lambda: "spawn")
+    monkeypatch.setattr(process, "_start_method", lambda: "spawn")
     table = bench([Local(), qm.Pivoting()], market, repeat=1)
     assert table["status"].tolist() == ["failed", "certified"]
     assert "cannot be sent to a fresh process" in table["error"][0]
