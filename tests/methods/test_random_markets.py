@@ -25,6 +25,7 @@ PROGRAMS = Path(__file__).parents[2] / "models" / "programs"
 #: The first three hundred in three parts, all two thousand in twenty.
 SHORT = [(start, start + FEW // 3) for start in range(0, FEW, FEW // 3)]
 RUNS = [(name, seeds) for name in ("Pivoting", "InteriorPoint") for seeds in SHORT]
+RUNS += [(name, SHORT[0]) for name in REFERENCE]
 LONG = [(start, start + MANY // 20) for start in range(0, MANY, MANY // 20)]
 
 
@@ -35,7 +36,7 @@ def load(name):
     return module
 
 
-@pytest.mark.parametrize(("name", "seeds"), [*RUNS, *((name, SHORT[0]) for name in REFERENCE)])
+@pytest.mark.parametrize(("name", "seeds"), RUNS, ids=str)
 def test_all_of_them_clear_and_certify(name, seeds):
     assert unexpected(name, part(name, *seeds)) == []
 
@@ -98,14 +99,14 @@ def test_what_hangs_is_ended_and_listed():
 def test_the_textbook_program_finds_the_same_prices(program):
     """It is right to about 1e-4 of what everything costs; it knows no reserves and keeps nothing.
 
-    Budgets are of one order and values of few: its solver is not made for more.
+    Numbers are of few orders and shapes are ordinary: its solver is not made for more.
     """
     textbook, differences, seen = load(program), [], 0
-    for seed in range(100):
+    for seed in range(200):
         market = generate.market(seed)
         values = sp.csr_array(market.utility.values).toarray()
-        tame = values[values > 0].max() < 1e4 * values[values > 0].min()
-        if market.reserves.any() or market.keep_values.any() or not tame or values.size > 1000:
+        tame = all(x.max() < 1e4 * x.min() for x in (values[values > 0], market.supplies))
+        if market.reserves.any() or market.keep_values.any() or not tame or max(values.shape) > 40:
             continue
         seen += 1
         spread = np.log10(market.budgets.max() / market.budgets.min())
@@ -116,4 +117,4 @@ def test_the_textbook_program_finds_the_same_prices(program):
         if not np.allclose(found, prices, rtol=1e-3, atol=0, equal_nan=True):
             differences.append((seed, market.title, found / prices))
     assert differences == []
-    assert seen >= 15
+    assert seen >= 20
