@@ -63,7 +63,12 @@ def bench(
     Returns
     -------
     pandas.DataFrame
-        One line per method and market; columns as in :class:`qmopt.bench.row.Row`.
+        One line per method and market. Columns: ``suite``, ``market``, ``buyers``, ``goods``,
+        ``method``, ``status``, ``pairs``, ``settings``, ``claimed``; ``seconds``, ``median`` and
+        ``first`` of so many ``runs``; ``iterations``, ``passes``; ``gap``, ``worst`` and the name
+        of that ``residual``; ``price_error`` and the ``reference`` it is held against;
+        ``peak_mib``; ``error`` in words; ``source``, ``versions``, ``machine``. What each means is
+        in the docstring of ``qmopt.bench.Row``.
 
     Raises
     ------
