@@ -151,7 +151,7 @@ def _violations(
         # the most utility that a credit brings, and that all credits bring
         most = _most_per_credit(values[i], ratios, unit, keep)
         best = cap if most is None or (cap is not None and budget * most > cap) else budget * most
-        got = worth + keep * max(budget - spend, zero)
+        got = worth + keep * (budget - spend)
         got = got if cap is None else min(got, cap)
         if best is None or got < best:
             yield ExactCertificate("regret", buyer, None if best is None else best - got)
@@ -258,7 +258,8 @@ def _table(market: Market, rows: Sequence[Any]) -> list[tuple[int, int, Any]]:
 def _at(what: str, names: Sequence[str], given: Any) -> int:
     if isinstance(given, str) and given in names:
         return names.index(given)
-    if isinstance(given, int | np.integer) and given in range(len(names)):
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if whole and given in range(len(names)):
         return int(given)
     raise MarketError(f"allocation: no {what} {given!r}")
 

@@ -30,6 +30,13 @@ def test_an_equilibrium():
     assert str(found) == "an equilibrium, exactly"
 
 
+def test_what_is_wrong_in_words():
+    said = "not an equilibrium: regret at x by 1/5"
+    assert str(qm.certify_exact(TWO, PRICES, [[F(1, 2), 0], [F(2, 5), 1]])) == said
+    said = "not an equilibrium: regret at x by infinitely much"
+    assert str(qm.certify_exact(TWO, [0, 0], SHARES)) == said
+
+
 WRONG = {
     "a negative price": (TWO, [-10, 20], SHARES, ("negative", "a", 10)),
     "negative units": (
@@ -109,6 +116,33 @@ def test_caps_and_thrift():
     assert verdict(market, [2, 2], [[F(1, 4), 0], [F(1, 2), 0], [0, 1]])[:2] == ("regret", "0")
 
 
+def test_a_cap_that_does_not_bind_and_one_that_is_passed():
+    # half a credit a chip that is worth 3: the two credits of the first bring 12, below its cap
+    market = qm.Market([2, 1], [4, 1], qm.Linear([[3, 0], [0, 1]]), utility_caps=[100, np.inf])
+    assert qm.certify_exact(market, [F(1, 2), 1], [[4, 0], [0, 1]]).proved
+    assert verdict(market, [F(1, 2), 1], [[3, 0], [0, 1]]) == ("regret", "0", 3)
+    # with a cap of 6 two chips for one credit do; a third is one too many, for half a credit
+    market = market.replace(utility_caps=[6, np.inf], supplies=[3, 1], reserves=[0.5, 0])
+    assert qm.certify_exact(market, [F(1, 2), 1], [[2, 0], [0, 1]]).proved
+    assert verdict(market, [F(1, 2), 1], [[3, 0], [0, 1]]) == ("thrift", "0", F(1, 2))
+
+
+def test_a_cap_that_is_reached_for_free():
+    # good 0 is free and there is enough of it: who pays for good 1 instead pays too much
+    market = qm.Market([3, 1], [9, 2], qm.Linear([[1, 1], [0, 1]]), utility_caps=[2, np.inf])
+    assert qm.certify_exact(market, [0, F(1, 2)], [[2, 0], [0, 2]]).proved
+    assert verdict(market, [0, F(1, 2)], [[1, 1], [0, 1]]) == ("thrift", "0", F(1, 2))
+    assert verdict(market, [0, F(1, 2)], [[1, 0], [0, 2]]) == ("regret", "0", 1)
+
+
+def test_kept_credits_beside_prices_in_thirds():
+    # a kept credit brings 3/4, a chip at 4/3 brings as much; the second pays 1/3 for a chip
+    market = qm.Market([10, 1], [1, 3], qm.Linear([[1, 0], [0, 0.5]]), keep_values=[0.75, 0.125])
+    assert qm.certify_exact(market, [F(4, 3), F(1, 3)], [[1, 0], [0, 3]]).proved
+    assert verdict(market, [F(4, 3), F(1, 3)], [[1, 0], [0, 2]])[:2] == ("regret", "1")
+    assert verdict(market, [F(5, 3), F(1, 3)], [[1, 0], [0, 3]]) == ("regret", "0", F(1, 4))
+
+
 def test_who_takes_no_part():
     market = qm.Market(
         [6, 0, 5, 1], [3, 2, 0, 1], qm.Linear([[1, 0, 1, 0], [1, 1, 1, 1], [0, 0, 2, 0], [1] * 4]),
@@ -116,6 +150,7 @@ def test_who_takes_no_part():
     )  # fmt: skip
     prices, nothing = [2, 7, None, 0], [0] * 4
     first = [3, 0, 0, 0]
+    assert qm.certify_exact(market, [2.0, 7.0, np.nan, 0.0], [first, *[nothing] * 3]).proved
     assert qm.certify_exact(market, prices, [first, nothing, nothing, nothing]).proved
     # what is free may go to anybody
     assert qm.certify_exact(market, prices, [first, nothing, [0, 0, 0, 1], nothing]).proved
@@ -136,6 +171,7 @@ FORMS = {
     "by name": ({"b": 20, "a": 10}, {("x", "a"): F(3, 5), ("y", "a"): F(2, 5), ("y", "b"): 1}),
     "tuples": ((F(10), F(20)), [("x", 0, F(3, 5)), (1, "a", F(2, 5)), (np.int64(1), 1, 1)]),
     "objects": (np.array(PRICES), np.array(SHARES, dtype=object)),
+    "single precision": ([np.float32(10), np.int8(20)], SHARES),
     "whole doubles": (np.array([10.0, 20.0]), SHARES),
 }
 
@@ -171,6 +207,10 @@ BAD = {
     "nobody": (PRICES, {("z", "a"): 1}, "allocation: no buyer 'z'"),
     "one too far": (PRICES, [(0, 2, 1)], "allocation: no good 2"),
     "from the end": (PRICES, [(-1, 0, 1)], "allocation: no buyer -1"),
+    "a position in floats": (PRICES, [(1.0, 0, 1)], "allocation: no buyer 1.0"),
+    "a position that is a truth": (PRICES, [(True, 0, 1)], "allocation: no buyer True"),
+    "half of a pair": (PRICES, {1: 1}, r"\(buyer, good, units\) expected"),
+    "rows and tuples": (PRICES, [[0, 1], (0, 0, 1)], "allocation: 2 rows of 2 expected"),
     "twice": (PRICES, [(0, 0, 1), ("x", "a", 1)], "units of x, a are there twice"),
     "not a pair": (PRICES, {"x": 1}, r"\(buyer, good, units\) expected"),
     "a number": (PRICES, 5, "allocation: a sequence of numbers expected"),
