@@ -72,6 +72,15 @@ class ProportionalResponse:
     crossover
         Whether to cross over to exact prices in the end. That takes the memory of the crossover.
 
+    Notes
+    -----
+    A step is one of mirror descent, of length 1 in the relative entropy, on Shmyrev's convex
+    program, with kept credits as bids for money and the seller bidding up to the reserve prices.
+    Proved, also with these (``qmopt/methods/proportional_response.py`` has the argument, and a test
+    tries it): the program's value falls with each step and is, T steps on, within 1/T times the
+    entropy distance of the first bids from its least; bids and prices converge to an equilibrium.
+    Not proved is a rate for the residuals of the certificate, which is what it stops at.
+
     Examples
     --------
     Team P has 6 credits and values 2 and 1, team Q has 24 and values 1 and 2. Q buys both, so that
