@@ -176,6 +176,7 @@ def test_the_command_and_its_document(tenths, tmp_path):
     shown = run("clear", tenths, "--exact", "--out", tmp_path / "result")
     assert shown.exit_code == 0
     assert "proved" in shown.stdout
+    assert "exactly: a 1\n" in shown.stdout
     printed = run("clear", tenths, "--exact", "--json")
     document = json.loads(printed.stdout)
     assert document["prices_exact"] == {"a": "1"}

@@ -14,11 +14,13 @@ from qmopt.certificate import MEANING
 from qmopt.cli.layout import put
 from qmopt.cli.terminal import console, counted, printable
 from qmopt.figures import column, small
+from qmopt.rationals import written
 
 if TYPE_CHECKING:
     from qmopt.certificate import Certificate
     from qmopt.equilibrium import Equilibrium
     from qmopt.market import Market
+    from qmopt.proving import ExactAnswer
     from qmopt.utilities.protocol import Array
 
 #: Rows of one table before it only counts the rest.
@@ -27,6 +29,8 @@ ROWS = 40
 ROUNDING = 1e-12
 #: An interval narrower than this share of the price is a point.
 WIDE = 1e-6
+#: Characters of a rational that somebody would read.
+READABLE = 24
 
 
 def equilibrium(found: Equilibrium) -> None:
@@ -38,6 +42,8 @@ def equilibrium(found: Equilibrium) -> None:
     )
     screen.print()
     _prices(found)
+    if found.exact is not None:
+        _exact_prices(found, found.exact)
     _allocation(found)
     _teams(found)
     certificate(found.certificate)
@@ -87,6 +93,16 @@ def _wide(found: Equilibrium) -> NDArray[np.bool_]:
     with np.errstate(invalid="ignore"):
         wide = high - low > WIDE * np.abs(found.prices)
     return wide | (found.market.empty & ~np.isnan(low))
+
+
+def _exact_prices(found: Equilibrium, exact: ExactAnswer) -> None:
+    """Print the prices as rationals, those that are short enough to be read."""
+    pairs = zip(found.market.goods, exact.prices, strict=True)
+    texts = [(printable(good), written(price)) for good, price in pairs if price is not None]
+    short = [f"{good} {text}" for good, text in texts if len(text) <= READABLE][:ROWS]
+    left = len(texts) - len(short)
+    more = [f"{left} more with --json"] if left else []
+    console().print(Text(f"exactly: {'; '.join([*short, *more])}\n"))
 
 
 def _allocation(found: Equilibrium) -> None:
