@@ -113,10 +113,10 @@ class WarmLinearProgram:
         _numbers("the program", cost, columns, lower, upper, row_lower, row_upper)
         with _muted():
             self._highs: Any = core.Highs()
+        # no word on threads: one that differs from what another program in the process said fails
         for name, value in {
             "output_flag": False,
             "presolve": "off",  # a warm start has no use for it, and it would forget the basis
-            "threads": 1,
             "primal_feasibility_tolerance": max(tolerance, 1e-10),
             "dual_feasibility_tolerance": max(tolerance, 1e-10),
             "small_matrix_value": 1e-12,
@@ -187,7 +187,7 @@ class WarmLinearProgram:
             length = max(min(SLICE, end - time.monotonic()), 1e-3)
             # HiGHS adds up the time of all solves
             self._highs.setOptionValue("time_limit", self._highs.getRunTime() + length)
-            self._highs.run()
+            failed = self._highs.run().name == "kError"
             status = str(self._highs.modelStatusToString(self._highs.getModelStatus()))
             if status != "Time limit reached" or time.monotonic() >= end:
                 break
@@ -195,7 +195,7 @@ class WarmLinearProgram:
         solution = Solution(
             np.array(found.col_value), np.array(found.row_value), np.array(found.row_dual), status
         )
-        if not (
+        if failed or not (
             len(solution.columns) == self._highs.getNumCol()
             and np.isfinite(solution.columns).all()
             and np.isfinite(solution.duals).all()

@@ -141,6 +141,22 @@ def test_nothing_on_standard_output(redirect):
     assert (ran.stdout, ran.stderr) == (b"", b"")
 
 
+def test_another_program_in_the_process_may_have_its_own_threads():
+    """HiGHS has one pool of threads for all, and fails where it is asked for another number."""
+    code = f"""
+import sys; sys.path[:0] = {sys.path!r}
+import highspy, qmopt as qm
+other = highspy.Highs()
+other.setOptionValue("output_flag", False)
+other.setOptionValue("threads", 2)
+other.addVar(0, 1)
+other.run()
+market = qm.Market([60, 40], [8, 16], qm.Linear([[4, 1], [2, 1]]))
+assert qm.LinearProgramming(crossover=False).solve(market).status == "optimal"
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
 def test_an_interrupt_is_heard_inside_a_solve():
     """A solve that would take minutes ends when it is asked to."""
     code = f"""
