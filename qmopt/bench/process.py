@@ -16,6 +16,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from qmopt.errors import MarketError
 LONGER, GRACE = 0.25, 2.0
 #: Seconds, beside the time limit, to build a market or to measure an answer, and to get warm.
 SETTING_UP, WARMING_UP = 300.0, 60.0
+#: Of the free memory of the machine, what one process may take.
+SHARE = 0.8
 
 
 def aside(work: Callable[..., None], *arguments: Any, seconds: float) -> Any:
@@ -103,6 +106,7 @@ def _answer(channel: Connection, work: Callable[..., None], *arguments: Any) -> 
     if hasattr(os, "setpgrp"):
         os.setpgrp()  # a group of its own, which is ended as one
     deadline.held = True
+    _bound_memory()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)  # solvers print from C
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
@@ -114,3 +118,19 @@ def _answer(channel: Connection, work: Callable[..., None], *arguments: Any) -> 
     except BaseException as error:
         channel.send(("error", ("failed", f"{type(error).__name__}: {error}")))
     channel.send(("done", None))
+
+
+def _bound_memory() -> None:
+    """Let this process have most of what is free, so that a large market costs a row, no more.
+
+    Linux only: elsewhere nothing counts what a process could come to hold.
+    """
+    with contextlib.suppress(ImportError, OSError, ValueError, StopIteration):
+        import resource
+
+        told = Path("/proc/meminfo").read_text("ascii").splitlines()
+        free = next(int(x.split()[1]) for x in told if x.startswith("MemAvailable:")) * 2**10
+        status = Path("/proc/self/status").read_text("ascii").splitlines()
+        held = next(int(x.split()[1]) for x in status if x.startswith("VmData:")) * 2**10
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (int(held + SHARE * free), most))

@@ -204,3 +204,11 @@ def test_what_cannot_be_sent_to_a_fresh_process_is_a_row(market, monkeypatch):
     table = bench([Local(), qm.Pivoting()], market, repeat=1)
     assert table["status"].tolist() == ["failed", "certified"]
     assert "cannot be sent to a fresh process" in table["error"][0]
+
+
+def test_memory_runs_out_in_a_row_not_on_the_machine(market, monkeypatch):
+    monkeypatch.setattr(process, "SHARE", 0.02)
+    table = bench({"greedy": stand_ins.Hungry(4096), "modest": qm.Pivoting()}, market, repeat=1)
+    if sys.platform == "linux":
+        assert table["status"].tolist() == ["failed", "certified"]
+        assert "MemoryError" in table["error"][0]
