@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import qmopt as qm
-from qmopt import results, tables
+from qmopt import catalogue, results, tables
 from qmopt.cli import app
 from qmopt.rationals import rationals, written
 
@@ -200,6 +200,17 @@ def test_the_command_and_its_document(tenths, tmp_path):
     plain = json.loads(run("clear", tenths, "--json").stdout)
     assert "prices_exact" not in plain
     assert "units_exact" not in plain["allocation"][0]
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_shipped_markets_have_exactly_the_known_prices(name):
+    market = qm.read_market(name, exact=True)
+    found = qm.clear(market, exact=True).exact
+    assert found.certificate.proved
+    known = market.tables["expected"]
+    prices = dict(zip(market.goods, found.prices, strict=True))
+    for resource, price in zip(known.texts("resource"), known.texts("price"), strict=True):
+        assert prices[resource] == (None if price is None else tables.rational(price))
 
 
 def test_an_empty_good_has_no_exact_price():

@@ -229,6 +229,12 @@ def test_the_arrays_are_the_nearest_doubles(sparse):
     assert found.certificate.certified(1e-12)
 
 
+def test_copies():
+    found = qm.clear(generate.copies(50), exact=True).exact
+    assert found.prices == tuple(10 * k * part for k in range(1, 51) for part in (1, 2))
+    assert found.utilities[:2] == exactly("6/5", "12/5")
+
+
 def test_the_method_does_not_matter():
     market = generate.integer(20, 12, 5, reserves=True)
     prices = [
