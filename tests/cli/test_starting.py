@@ -10,7 +10,7 @@ import qmopt
 from qmopt import catalogue
 from qmopt.cli.methods import METHODS
 
-COMMANDS = ("clear", "certify", "models", "new")
+COMMANDS = ("clear", "certify", "models", "new", "bench")
 
 
 def test_models_lists_every_shipped_market(run):
