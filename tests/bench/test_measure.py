@@ -60,9 +60,7 @@ def test_a_failure_is_a_row(market, method, status, words):
 
 
 def test_a_method_without_end_is_ended(market, impatient):
-    begun = time.monotonic()
     row = only(bench(stand_ins.NeverEnds(), market, time_limit=0.2))
-    assert time.monotonic() - begun < 60
     assert (row["status"], row["error"]) == ("time limit", "ended while it ran")
     assert np.isnan(row["worst"])
 
