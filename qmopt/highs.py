@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from qmopt.errors import SolverFailed, SolverNotInstalled
 from qmopt.utilities.protocol import Array
 
-#: Seconds after which a solve comes up for air, so that an interrupt is heard; it goes on from
-#: the basis where it was.
-SLICE = 1.0
+#: Iterations times rows and columns after which a solve comes up for air, so that an interrupt is
+#: heard (about a second); it goes on from the basis where it was. And the least iterations.
+SLICE, FEWEST = 50_000_000, 100
 _MUTE = threading.Lock()
 
 
@@ -183,14 +183,19 @@ class WarmLinearProgram:
             If HiGHS came back without numbers, or with some that are none.
         """
         end = time.monotonic() + time_limit
+        size = self._highs.getNumCol() + self._highs.getNumRow()
+        # by work rather than by the clock, which would make the answer depend on it
+        most = max(SLICE // size, FEWEST)
         while True:
-            length = max(min(SLICE, end - time.monotonic()), 1e-3)
+            self._highs.setOptionValue("simplex_iteration_limit", most)
+            left = max(end - time.monotonic(), 1e-3)
             # HiGHS adds up the time of all solves
-            self._highs.setOptionValue("time_limit", self._highs.getRunTime() + length)
+            self._highs.setOptionValue("time_limit", self._highs.getRunTime() + left)
             failed = self._highs.run().name == "kError"
             status = str(self._highs.modelStatusToString(self._highs.getModelStatus()))
-            if status != "Time limit reached" or time.monotonic() >= end:
+            if failed or status != "Iteration limit reached":
                 break
+            most += 1 + most // 4  # so that what a slice repeats cannot go on for ever
         found = self._highs.getSolution()
         solution = Solution(
             np.array(found.col_value), np.array(found.row_value), np.array(found.row_dual), status

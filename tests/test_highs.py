@@ -97,7 +97,8 @@ def test_time_runs_out_and_it_is_said():
 def test_slices_of_time_go_on_where_the_last_one_stopped(monkeypatch):
     """However short the slices, the end is that of an undisturbed solve."""
     expected = assignment(60).solve()
-    monkeypatch.setattr("qmopt.highs.SLICE", 0.002)
+    monkeypatch.setattr("qmopt.highs.SLICE", 0)
+    monkeypatch.setattr("qmopt.highs.FEWEST", 10)
     found = assignment(60).solve()
     assert found.optimal
     assert found.columns.sum() == pytest.approx(60)
