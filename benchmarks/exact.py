@@ -1,14 +1,17 @@
 """How long exact answers take: found in rationals, and proved.
 
-From a checkout: ``PYTHONPATH=. python benchmarks/exact.py``.
+From a checkout: ``PYTHONPATH=. python benchmarks/exact.py``, and with a number for as many of the
+random markets of ``generate.market``.
 """
 
 import platform
+import sys
 import time
 
 import numpy as np
 
 import qmopt as qm
+from qmopt import generate
 
 
 def market(buyers, goods, most, seed):
@@ -25,6 +28,25 @@ def digits(found):
     """Binary digits of the longest price."""
     return max(
         max(p.numerator.bit_length(), p.denominator.bit_length()) for p in found.exact.prices
+    )
+
+
+def random_markets(count):
+    """Clear and prove so many of the awkward markets; one line for what failed, one for all."""
+    begun, pivots, proved, longest = time.perf_counter(), [], 0, 0.0
+    for seed in range(count):
+        start = time.perf_counter()
+        try:
+            found = qm.clear(generate.market(seed), exact=True)
+            proved += found.exact.certificate.proved
+            pivots.append(found.exact.pivots)
+        except qm.QmoptError as error:
+            print(f"{seed}: {type(error).__name__}: {error}")
+        longest = max(longest, time.perf_counter() - start)
+    print(
+        f"generate.market(0) to ({count - 1}): {proved} proved; pivots in rationals in "
+        f"{np.count_nonzero(pivots)} of them, {sum(pivots)} in all, {max(pivots)} at most; "
+        f"{time.perf_counter() - begun:.0f} s, the longest {longest:.1f} s"
     )
 
 
@@ -56,4 +78,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    random_markets(int(sys.argv[1])) if len(sys.argv) > 1 else main()

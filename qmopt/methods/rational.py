@@ -9,8 +9,10 @@ Each pivot lowers Shmyrev's function unless it moves no credits. To rule out tha
 round for ever, budgets are perturbed once they have had their patience: with budgets in general
 position every pivot moves something, so that the forests end; and for a perturbation small enough
 the forest at which they end is right for the budgets themselves. It is tried on them, and if
-perturbation or patience were the wrong size, both are made finer, and so on. What comes back is
-right for the budgets as they are in any case.
+perturbation or patience were the wrong size, both are made finer, and so on. Flows on the way would
+double their digits with every edge that is dropped; they are cut to as many as the perturbation
+has, which only moves where the next walk starts. What comes back is right for the budgets as they
+are in any case.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from numpy.typing import NDArray
 from qmopt.forest import grow, without_cycles
 from qmopt.graph import market_graph
 from qmopt.market import Market
-from qmopt.methods.crossover import NOISE, crossover, spends
+from qmopt.methods.crossover import NOISE, TINY, crossover, spends
 from qmopt.methods.outcome import refuse_caps, trading
 from qmopt.methods.rational_forest import Exact, Settled, exact_graph
 from qmopt.rationals import rationals
@@ -119,7 +121,7 @@ def rational_crossover(
     edges = market_graph(inner)
     flow = spends(edges, near, point)
     into = total_by(edges.sink, flow, edges.nodes)[inner.n : edges.bank]
-    size = np.concatenate([inner.budgets, into, [np.inf]])
+    size = np.concatenate([inner.budgets, np.maximum(into, TINY), [np.inf]])
     weight = flow / np.minimum(size[edges.source], size[edges.sink])
     order = np.argsort(-weight, kind="stable")
     order = order[weight[order] > NOISE].tolist()
