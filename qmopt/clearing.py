@@ -110,17 +110,17 @@ def clear(
             f"got {type(outcome).__name__}"
         )
     solved = time.perf_counter()
-    limit = float(getattr(method, "time_limit", None) or np.inf) - (solved - begun)
-    proved = prove(market, outcome, limit) if exact else None
-    found = time.perf_counter()
-    if proved is None:
-        try:
-            prices = per_good(market, outcome.prices)
-            allocation = per_pair(market, outcome.allocation)
-        except MarketError as error:
-            raise MarketError(f"method {named(method)} returned {error}") from error
-    else:
+    try:
+        prices = per_good(market, outcome.prices)
+        allocation = per_pair(market, outcome.allocation)
+    except MarketError as error:
+        raise MarketError(f"method {named(method)} returned {error}") from error
+    proved = None
+    if exact:
+        limit = float(getattr(method, "time_limit", None) or np.inf) - (solved - begun)
+        proved = prove(market, outcome, limit)
         prices, allocation = proved.arrays(market)
+    found = time.perf_counter()
     certificate = measure(market, prices, allocation, tolerance)
     notes = [*outcome.notes, *certificate.notes]
     if proved is not None:

@@ -265,6 +265,26 @@ def test_what_it_does_not_do():
     assert rational_crossover(market, *start, time_limit=-1, floats_first=False) is None
 
 
+class Says:
+    """A method that says what it is told to."""
+
+    def __init__(self, prices, allocation):
+        self.outcome = qm.Outcome(prices, allocation, "optimal")
+
+    def solve(self, market):
+        return self.outcome
+
+
+def test_any_point_will_do_but_not_any_shape():
+    market = FOUR_BY_FIVE
+    right = exactly("109/10", "109/18", "109/12", "109/45", "109/15")
+    for number in (np.nan, np.inf, -1.0, 0.0, 1e300):
+        method = Says(np.full(5, number), np.full((4, 5), number))
+        assert qm.clear(market, method, exact=True).exact.prices == right
+    with pytest.raises(qm.MarketError, match=r"returned prices: shape \(5,\) expected"):
+        qm.clear(market, Says(np.ones(4), np.ones((4, 5))), exact=True)
+
+
 def test_a_time_limit_holds_for_the_rationals():
     with pytest.raises(qm.NotCertified, match="time ran out"):
         qm.clear(generate.integer(20, 20), qm.Pivoting(time_limit=1e-9), exact=True)
