@@ -68,8 +68,8 @@ def table(name):
     covered = [row for row in rows if row["status"] != "not covered"]
     markets = len({row["market"] for row in rows})
     lines = [
-        "| method | certified | seconds, geometric mean (worst) | largest residual | MiB, most |",
-        "|---|---|---|---|---|",
+        "| method | certified | seconds: mean (longest) | residual | price error | MiB |",
+        "|---|---|---|---|---|---|",
     ]
     for method in dict.fromkeys(row["method"] for row in rows):
         mine = [row for row in covered if row["method"] == method]
@@ -78,12 +78,14 @@ def table(name):
         times = [max(row["seconds"], 1e-4) for row in done]
         worst = [math.inf if row["worst"] == "inf" else row["worst"] for row in done]
         memory = [row["peak_mib"] for row in done if row["peak_mib"] is not None]
+        errors = [row["price_error"] for row in done if row["price_error"] is not None]
         late = len(mine) - len(done)
         cells = [
             f"`{method}`",
             f"{certified} of {markets}",
             f"{geometric(times):.2g} ({max(times):.2g})" if times else "-",
             f"{max(worst):.0e}" if worst else "-",
+            f"{max(errors):.0e}" if errors else "-",
             f"{max(memory):.0f}" if memory else "-",
         ]
         if late:
@@ -93,7 +95,8 @@ def table(name):
     again = f"qmopt bench {name.replace('-full', ':full')}"
     again += " --peers" if any(r["method"] == "kelley" for r in rows) else ""
     again += f" --time-limit {options['time_limit']:g} --repeat {options['repeat']}"
-    title = f"**{name.replace('-full', ', full size')}**, {markets} markets: `{again}`"
+    count = "1 market" if markets == 1 else f"{markets} markets"
+    title = f"**{name.replace('-full', ', full size')}**, {count}: `{again}`"
     return "\n".join([title, "", *lines, ""])
 
 
