@@ -24,6 +24,8 @@ from qmopt.utilities.protocol import Array
 SWEEPS = 30
 #: Options beyond one per buyer that a program may have; the box shrinks until they are no more.
 MOST_OPTIONS = 1_000_000
+#: How often it may shrink for that: what is left after these are ties, in the smallest box, too.
+HALVINGS = 12
 #: Least and most half width of a box to begin with, and the least of any, in log prices.
 NARROW, WIDE, NARROWEST = 1e-3, 1.0, 1e-9
 #: How much a box shrinks whose prices all ended inside it.
@@ -205,9 +207,14 @@ class _Search:
         self.half = np.clip(2 * (went + usual), NARROW, WIDE)
 
     def _near(self) -> Near:
-        """Options that matter in the box; it shrinks while they are too many."""
-        while (near := self.options.near(self.centre, self.half, MOST_OPTIONS)) is None:
+        """Options that matter in the box; it shrinks while they are too many, but for ties."""
+        for _ in range(HALVINGS):
+            near = self.options.near(self.centre, self.half, MOST_OPTIONS)
+            if near is not None:
+                return near
             self.half = self.half / 2
+        near = self.options.near(self.centre, self.half, self.options.size)
+        assert near is not None
         return near
 
     def _measured(self, near: Near, spend: Array, duals: Array) -> _Point:

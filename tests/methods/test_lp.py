@@ -142,6 +142,15 @@ def test_the_box_shrinks_while_too_much_is_in_it(monkeypatch):
     assert outcome.stats["columns"] <= 100 + 200
 
 
+def test_ties_do_not_hold_it_up(monkeypatch):
+    """Where everything is tied no box is small enough, and there is no need of one."""
+    monkeypatch.setattr(lp, "MOST_OPTIONS", 1)
+    market = qm.Market(np.arange(1, 31), np.ones(10), qm.Linear(np.ones((30, 10))))
+    outcome, certificate = measured(market)
+    assert certificate.gap <= 1e-9
+    np.testing.assert_allclose(outcome.prices, 46.5, rtol=1e-3)  # 465 credits, 10 equal goods
+
+
 def test_values_are_worked_on_in_chunks(monkeypatch):
     market = generate.uniform(50, 7)
     whole = ALONE.solve(market)
