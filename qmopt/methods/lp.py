@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from qmopt.arguments import named, settings
 from qmopt.errors import MarketError, SolverFailed
 from qmopt.market import Market
+from qmopt.methods.lp_alike import alike
 from qmopt.methods.lp_box import TANGENTS, solve_box
 from qmopt.methods.lp_crossing import cross
 from qmopt.methods.lp_options import Near, Options
@@ -108,9 +109,14 @@ class LinearProgramming:
             )
         refuse_caps(market)
         inner = trading(market)
-        search = _Search(Options.of(inner))
+        options = Options.of(inner)
+        kinds = alike(options)
+        search = _Search(options if kinds is None else kinds.options)
         status = search.run(self.tolerance, self.max_iterations, begun + self.time_limit)
         point = search.ended()
+        if kinds is not None:
+            near, share = kinds.expand(point.near, point.share)
+            point = point._replace(near=near, share=share)
         prices, allocation = search.units(point, inner)
         solved = time.monotonic()
         stats: dict[str, Any] = {
@@ -122,7 +128,7 @@ class LinearProgramming:
         notes: tuple[str, ...] = ()
         if self.crossover:
             left = self.time_limit - (solved - begun)
-            crossed = cross(inner, search.options, point.near, prices, allocation, left)
+            crossed = cross(inner, options, point.near, prices, allocation, left)
             prices, allocation = crossed.prices, crossed.allocation
             stats |= {"pivots": crossed.pivots, "passes": crossed.passes}
             if not crossed.finished:

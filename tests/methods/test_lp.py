@@ -9,7 +9,7 @@ import pytest
 
 import qmopt as qm
 from qmopt import generate
-from qmopt.methods import lp, lp_box, lp_options
+from qmopt.methods import lp, lp_alike, lp_box, lp_options
 
 ALONE = qm.LinearProgramming(crossover=False)
 
@@ -199,10 +199,11 @@ def test_what_it_does_not_cover_is_told():
 
 def test_it_stands_alone():
     """None of its files knows another method; the crossover is a choice."""
-    for module in (lp, lp_box, lp_options):  # lp_crossing is the crossover
+    for module in (lp, lp_alike, lp_box, lp_options):  # lp_crossing is the crossover
         tree = ast.parse(inspect.getsource(module))
         imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
         methods = {name for name in imported if name and name.startswith("qmopt.methods.")}
         assert methods <= {
-            f"qmopt.methods.{name}" for name in ("lp_box", "lp_crossing", "lp_options", "outcome")
+            f"qmopt.methods.{name}"
+            for name in ("lp_alike", "lp_box", "lp_crossing", "lp_options", "outcome")
         }

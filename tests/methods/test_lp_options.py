@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import qmopt as qm
 from qmopt import generate
 from qmopt.methods import lp_crossing
+from qmopt.methods.lp_alike import alike
 from qmopt.methods.lp_box import TANGENTS, solve_box
 from qmopt.methods.lp_options import Near, Options
 from qmopt.methods.outcome import trading
@@ -115,3 +116,49 @@ def test_a_crossover_of_few_options_takes_in_what_it_missed(monkeypatch):
         late = lp_crossing.cross(inner, options, near, rough.prices, rough.allocation, 0)
         assert not late.finished
     assert wrong == []
+
+
+def test_buyers_alike_are_one():
+    """Rows 0, 2 and 3 are proportional, 1 and 4 are; row 5 differs from row 1 by a part in 1e7.
+
+    Kept credits count: what is worth 1 to buyer 0 has to be worth 3 to buyer 2, whose values are
+    three times as large, and is worth less to buyer 3.
+    """
+    rows = [[1, 2, 0], [4, 1, 1], [3, 6, 0], [5, 10, 0], [2, 0.5, 0.5], [4, 1, 1 + 1e-7]]
+    budgets = [1, 2, 3, 4, 5, 6]
+    values = np.array(rows * 2)
+    keep = [1, 0, 3, 4, 0, 0] * 2
+    market = qm.Market(budgets * 2, [1, 2, 3], qm.Linear(values), keep_values=keep)
+    found = alike(Options.of(market))
+    kinds = np.array([0, 1, 0, 2, 1, 3] * 2)
+    same = found.kind[:, None] == found.kind
+    assert (same == (kinds[:, None] == kinds)).all()
+    credit = np.array([8, 14, 8, 12])[kinds]
+    np.testing.assert_allclose(found.options.budgets[found.kind] * 6, credit)
+    np.testing.assert_allclose(found.share, np.array(budgets * 2) / credit)
+    scale = np.exp(found.more) / np.array([1, 4, 3, 5, 2, 4] * 2)  # of the first value of each
+    for kind in range(4):
+        np.testing.assert_allclose(scale[found.kind == kind], scale[found.kind == kind][0])
+    outcome = qm.LinearProgramming(crossover=False).solve(market)
+    certificate = qm.certify(market, outcome.prices, outcome.allocation)
+    assert certificate.gap <= 1e-9
+    # the bundles of buyers alike are as their budgets
+    np.testing.assert_allclose(outcome.allocation[2], 3 * outcome.allocation[0], rtol=1e-12)
+    exact = qm.clear(market, qm.LinearProgramming(), tolerance=1e-12)
+    np.testing.assert_allclose(outcome.prices, exact.prices, rtol=1e-3)
+    np.testing.assert_allclose(exact.prices, qm.clear(market, qm.Pivoting()).prices, rtol=1e-12)
+
+
+def test_few_alike_are_left_as_they_are():
+    assert alike(Options.of(generate.uniform(40, 5))) is None
+    assert alike(Options.of(generate.sparse(40, 5))) is None
+
+
+@pytest.mark.parametrize("reserves", [False, True])
+def test_a_large_market_of_few_kinds(reserves):
+    """Its gap is measured on the buyers as they are."""
+    market = generate.tied(2000, 30, 4, spread=6, reserves=reserves)
+    outcome = qm.LinearProgramming(crossover=False).solve(market)
+    certificate = qm.certify(market, outcome.prices, outcome.allocation)
+    assert certificate.gap <= 1e-9
+    assert outcome.stats["gap"] == pytest.approx(certificate.gap, abs=1e-11)
