@@ -25,6 +25,7 @@ from qmopt.intervals import Unique, price_intervals, uniqueness
 from qmopt.judging import certify
 from qmopt.market import Market
 from qmopt.methods import (
+    ColumnGeneration,
     EisenbergGale,
     EisenbergGaleModel,
     InteriorPoint,
@@ -45,6 +46,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "Clarabel",
+    "ColumnGeneration",
     "Cvxpy",
     "EisenbergGale",
     "EisenbergGaleModel",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import time
 from typing import TYPE_CHECKING, Any, cast
@@ -39,6 +40,7 @@ def clear(
     tolerance: float = 1e-8,
     near: ArrayLike | Allocation | Rows | Equilibrium | None = None,
     exact: bool = False,
+    start: Equilibrium | Outcome | None = None,
 ) -> Equilibrium:
     """Find an equilibrium of a market, and return it only if it certifies.
 
@@ -48,8 +50,9 @@ def clear(
         Who has how many credits, what there is, what it is worth to whom.
     method
         Any object with ``solve(market) -> Outcome``. Default: for linear utilities
-        :class:`qmopt.Pivoting` while the market is small and :class:`qmopt.InteriorPoint` while
-        buyers or goods are few, :class:`qmopt.EisenbergGale` for all others.
+        :class:`qmopt.Pivoting` while the market is small, :class:`qmopt.ColumnGeneration` where
+        there are many buyers for each good, :class:`qmopt.InteriorPoint` while buyers or goods are
+        few; :class:`qmopt.EisenbergGale` for all others.
     tolerance
         Largest residual of the certificate that is accepted.
     near
@@ -63,6 +66,9 @@ def clear(
         tables write them if they were read with ``exact=True``, otherwise as the doubles that they
         are. For linear utilities without caps. Ties stay as they fall, in an allocation of few
         trades, so that ``near`` does not go with it.
+    start
+        An earlier answer of a market with the same buyers and goods, to start from. It changes how
+        long the method takes, not what it finds; for methods that take one.
 
     Returns
     -------
@@ -103,7 +109,7 @@ def clear(
         raise MarketError("near: an exact answer does not choose among ties; leave one of them out")
     running = None if near is None else _running(market, near)
     begun = time.perf_counter()
-    outcome = method.solve(market)
+    outcome = method.solve(market) if start is None else _warm(method, market, start)
     if not isinstance(outcome, Outcome):
         raise MarketError(
             f"method {named(method)}: an Outcome(prices, allocation, status) expected, "
@@ -149,6 +155,21 @@ def clear(
     return Equilibrium(
         market, method, outcome, prices, allocation, certificate, stats, tuple(notes), exact=proved
     )
+
+
+def _warm(method: Method, market: Market, start: Equilibrium | Outcome) -> Outcome:
+    """Solve from an earlier answer, if it fits the market and the method takes one."""
+    if not isinstance(start, Equilibrium | Outcome):
+        raise MarketError(f"start: an earlier answer expected, got {named(start)}")
+    if "start" not in inspect.signature(method.solve).parameters:
+        raise MarketError(f"start: {named(method)} does not take one")
+    if isinstance(start, Equilibrium) and start.market.goods != market.goods:
+        raise MarketError("start: the answer is of a market with other goods")
+    if start.prices.shape != (market.m,) or start.allocation.shape != market.shape:
+        raise MarketError(
+            f"start: an answer of shape {market.shape} expected, got {start.allocation.shape}"
+        )
+    return cast(Any, method).solve(market, start=start)
 
 
 def _running(market: Market, near: Any) -> Allocation:

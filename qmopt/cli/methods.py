@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 #: Methods by name; anything else is ``package.module:Class``.
 METHODS = {
+    "column-generation": "qmopt.methods.column_generation:ColumnGeneration",
     "eisenberg-gale": "qmopt.methods.eisenberg_gale:EisenbergGale",
     "interior-point": "qmopt.methods.interior_point:InteriorPoint",
     "lp": "qmopt.methods.lp:LinearProgramming",

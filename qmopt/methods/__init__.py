@@ -1,6 +1,7 @@
 """Methods: each an object with its settings and one verb, ``solve(market) -> Outcome``."""
 
 from qmopt.methods.choose import choose
+from qmopt.methods.column_generation import ColumnGeneration
 from qmopt.methods.eisenberg_gale import EisenbergGale, EisenbergGaleModel, eisenberg_gale
 from qmopt.methods.interior_point import InteriorPoint
 from qmopt.methods.lp import LinearProgramming
@@ -9,6 +10,7 @@ from qmopt.methods.pivoting import Pivoting
 from qmopt.methods.proportional_response import ProportionalResponse
 
 __all__ = [
+    "ColumnGeneration",
     "EisenbergGale",
     "EisenbergGaleModel",
     "InteriorPoint",

@@ -55,9 +55,13 @@ class CentralPath:
     ----------
     market
         With linear utilities without caps; every buyer active and every good sold.
+    near
+        Prices (m,) to start from, and by what share they may be off; by default rough ones.
     """
 
-    def __init__(self, market: Market, utility: Linear) -> None:
+    def __init__(
+        self, market: Market, utility: Linear, near: tuple[Array, float] | None = None
+    ) -> None:
         self.market, self.shape = market, market.shape
         self.credit = market.budgets.mean()
         raw = pairs_of(utility.values)
@@ -69,20 +73,59 @@ class CentralPath:
         self.reserve = market.reserves * market.supplies / self.credit
         self.on = (self.pairs.live, self.keep > 0, self.reserve > 0)
         self.iterations, self.merit = 0, np.inf
-        self._start()
+        if near is None:
+            self._start()
+        else:
+            self._start_near(*near)
+
+    def _start_near(self, prices: Array, off: float) -> None:
+        """Start from prices: every buyer on its own central path at them, its budget spent."""
+        pairs, live = self.pairs, self.on[0]
+        worth = np.maximum(prices * self.market.supplies / self.credit, self.reserve)
+        self._weigh(worth)
+        self.price = worth * (1 + off)
+        dearest = pairs.most_by_buyer(live * np.where(live, pairs.values, 1) / pairs.goods(worth))
+        self.cost = 1 / (np.maximum(dearest, self.keep) * (1 + off))
+        self._slacken()
+        wanted, kept, idle = (
+            on * w / z for on, w, z in zip(self.on, self.weights, self.slacks, strict=True)
+        )
+        barrier = (
+            self.budgets / self.cost / (pairs.by_buyer(pairs.values * wanted) + self.keep * kept)
+        )
+        self.amounts = (
+            wanted * pairs.buyers(barrier), kept * barrier, idle * np.median(barrier),
+        )  # fmt: skip
+        self.best = (self.price, self.amounts[0])
+
+    def _weigh(self, worth: Array) -> None:
+        """Say how far from the boundary each pair stays: in proportion to budget and worth.
+
+        So small teams and goods are as well centred as large ones.
+        """
+        pairs, (live, keeps, reserved) = self.pairs, self.on
+        self.weights = (
+            live * pairs.buyers(self.budgets) * pairs.goods(worth / worth.sum()),
+            keeps * self.budgets,
+            reserved * worth,
+        )
+
+    def _slacken(self) -> None:
+        """Take the slacks of prices and costs."""
+        pairs, (live, keeps, reserved) = self.pairs, self.on
+        slack = pairs.goods(self.price) - pairs.buyers(self.cost) * pairs.values
+        self.slacks: Three = (
+            np.where(live, slack, 1.0),
+            np.where(keeps, 1 - self.cost * self.keep, 1.0),
+            np.where(reserved, self.price - self.reserve, 1.0),
+        )
 
     def _start(self) -> None:
         pairs, (live, keeps, reserved) = self.pairs, self.on
         # rough worth of each supply: every buyer bids in proportion to the value of all of it
         bids = pairs.values * pairs.buyers(self.budgets / pairs.by_buyer(pairs.values))
         rough = np.maximum(pairs.by_good(bids), self.reserve)
-        # how far from the boundary each pair stays: in proportion to budget and worth, so that
-        # small teams and goods are as well centred as large ones
-        self.weights = (
-            live * pairs.buyers(self.budgets) * pairs.goods(rough / rough.sum()),
-            keeps * self.budgets,
-            reserved * rough,
-        )
+        self._weigh(rough)
         wanting = pairs.by_good(live * pairs.buyers(self.budgets))
         self.amounts: Three = (
             live * pairs.buyers(self.budgets) / pairs.goods(wanting),
@@ -93,12 +136,7 @@ class CentralPath:
         ratio = np.where(live, pairs.values, 1) / pairs.goods(self.price)
         dearest = pairs.most_by_buyer(live * ratio)
         self.cost = 0.5 / np.maximum(dearest, self.keep)
-        slack = pairs.goods(self.price) - pairs.buyers(self.cost) * pairs.values
-        self.slacks: Three = (
-            np.where(live, slack, 1.0),
-            np.where(keeps, 1 - self.cost * self.keep, 1.0),
-            np.where(reserved, self.price - self.reserve, 1.0),
-        )
+        self._slacken()
         self.best = (self.price, self.amounts[0])
 
     def follow(self, tolerance: float, most: int, deadline: float) -> str:

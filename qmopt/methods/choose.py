@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qmopt.market import Market
+from qmopt.methods.column_generation import ColumnGeneration
 from qmopt.methods.eisenberg_gale import EisenbergGale
 from qmopt.methods.interior_point import InteriorPoint
 from qmopt.methods.outcome import Method
@@ -11,15 +12,18 @@ from qmopt.utilities.linear import Linear
 
 #: Buyers and goods together up to which pivoting from nothing is quickest.
 SMALL = 300
-#: Goods, or buyers if these are fewer, up to which the interior point's dense system is handy.
+#: Goods, or buyers if these are fewer, up to which a dense system of their size is handy.
 NARROW = 1000
+#: Buyers per good from which on most buyers have nothing to decide.
+MANY = 10
 
 
 def choose(market: Market) -> Method:
     """Return the method for a market.
 
-    Linear utilities: pivoting while buyers and goods together are few, the interior point while
-    one of the two is; both exact and without importing CVXPY. Everything else: Eisenberg-Gale.
+    Linear utilities: pivoting while buyers and goods together are few; else column generation if
+    there are many buyers for each good, and the interior point otherwise, as long as one of the two
+    is handy. All of these are exact and do without CVXPY. Everything else: Eisenberg-Gale.
 
     Examples
     --------
@@ -30,6 +34,8 @@ def choose(market: Market) -> Method:
     if isinstance(market.utility, Linear):
         if market.n + market.m <= SMALL:
             return Pivoting()
+        if market.m <= NARROW and market.n >= MANY * market.m:
+            return ColumnGeneration()
         if min(market.shape) <= NARROW:
             return InteriorPoint()
     return EisenbergGale()

@@ -19,6 +19,7 @@ from qmopt.utilities.protocol import Array
 
 #: Rows that are eliminated together before the rest is updated by one matrix product.
 PANEL = 32
+TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Factors:
         """Solve for a right-hand side of shape (k,)."""
         unit = -self.lower
         forward = solve_triangular(unit, right, lower=True, unit_diagonal=True, check_finite=False)
-        scaled = forward / np.maximum(self.pivots, np.finfo(float).tiny)
+        scaled = forward / np.maximum(self.pivots, TINY)
         return solve_triangular(
             unit, scaled, lower=True, trans="T", unit_diagonal=True, check_finite=False
         )
@@ -76,7 +77,7 @@ def factor(weights: Array, excess: Array) -> Factors:
             rest[k, k + 1 :] += done @ rest[start:k, k + 1 :]
             excess[k] += done @ excess[start:k]
             pivots[k] = rest[k, k + 1 :].sum() + excess[k]
-            lower[k + 1 :, k] = rest[k, k + 1 :] / max(pivots[k], np.finfo(float).tiny)
+            lower[k + 1 :, k] = rest[k, k + 1 :] / max(pivots[k], TINY)
         panel = lower[stop:, start:stop]
         rest[stop:, stop:] += panel @ rest[start:stop, stop:]
         excess[stop:] += panel @ excess[start:stop]

@@ -17,6 +17,7 @@ METHODS = [
     qm.InteriorPoint(),
     qm.EisenbergGale(),
     qm.LinearProgramming(),
+    qm.ColumnGeneration(),
 ]
 
 #: Residual that every answer has to meet, and share by which equal numbers may differ.

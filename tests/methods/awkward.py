@@ -45,6 +45,7 @@ def by(method) -> Callable[[qm.Market], qm.Equilibrium]:
 WAYS = {
     "Pivoting": Way(by(qm.Pivoting()), 1.0),
     "InteriorPoint": Way(by(qm.InteriorPoint()), 0.995),
+    "ColumnGeneration": Way(by(qm.ColumnGeneration()), 1.0),
     "exact": Way(lambda market: qm.clear(market, exact=True, tolerance=TOLERANCE), 0.99),
     "LinearProgramming": Way(by(qm.LinearProgramming()), 0.95),
 }
