@@ -273,9 +273,11 @@ def _cancel(source, sink, gain, flow, order, parent, edge, leader, size, mark): 
             flow[least] = 0.0
             if least != k:  # k comes in where the empty edge goes out
                 hang, under = (other, one) if side == 1 else (one, other)
-                until = source[least] if parent[source[least]] == sink[least] and edge[
+                until = (
                     source[least]
-                ] == least else sink[least]
+                    if parent[source[least]] == sink[least] and edge[source[least]] == least
+                    else sink[least]
+                )
         # hang a node under another, turning round the pointers up to where its tree ends
         node, above, by = hang, under, k
         while node >= 0:
