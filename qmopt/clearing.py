@@ -20,7 +20,7 @@ from qmopt.market import Market
 from qmopt.methods.choose import choose
 from qmopt.methods.outcome import Method, Outcome
 from qmopt.point import Point, per_good, per_pair
-from qmopt.proving import NOTE, choose_for_exact, prove
+from qmopt.proving import NOTE, prove
 from qmopt.solvers import Solver
 from qmopt.support import balance, closest_flow, pro_rata
 from qmopt.tight import tight_graph
@@ -99,7 +99,7 @@ def clear(
         )
     tolerance = number("tolerance", tolerance, below=1)
     if method is None:
-        method = choose_for_exact(market) if exact else choose(market)
+        method = choose(market)
     if isinstance(method, type | Solver) or not isinstance(method, Method):
         raise MarketError(
             "method: an object with solve(market) expected, such as Pivoting() or "

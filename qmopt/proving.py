@@ -12,10 +12,7 @@ import scipy.sparse as sp
 from qmopt.certificate_exact import ExactCertificate, certify_exact
 from qmopt.errors import NotCertified
 from qmopt.market import Market
-from qmopt.methods.choose import choose
-from qmopt.methods.interior_point import InteriorPoint
-from qmopt.methods.outcome import Method, Outcome
-from qmopt.methods.pivoting import Pivoting
+from qmopt.methods.outcome import Outcome
 from qmopt.methods.rational import rational_crossover
 from qmopt.point import per_good, per_pair
 from qmopt.rationals import Rationals, rationals
@@ -26,24 +23,6 @@ NOTE = (
     "prices and units were also found in rationals and proved; where several allocations go with "
     "these prices, this is one of few trades, not shared pro rata"
 )
-
-
-#: Buyers and goods together from which the interior point is quicker than pivoting in floats.
-MANY = 50
-
-
-def choose_for_exact(market: Market) -> Method:
-    """Return the method whose point comes first; ties are no matter here.
-
-    Examples
-    --------
-    >>> from qmopt import Linear, Market
-    >>> choose_for_exact(Market([60, 40], [8, 16], Linear([[4, 1], [2, 1]])))
-    Pivoting(time_limit=inf)
-    """
-    usual = choose(market)
-    many = market.n + market.m > MANY
-    return InteriorPoint() if many and isinstance(usual, Pivoting) else usual
 
 
 @dataclass(frozen=True)

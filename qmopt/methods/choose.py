@@ -10,20 +10,21 @@ from qmopt.methods.outcome import Method
 from qmopt.methods.pivoting import Pivoting
 from qmopt.utilities.linear import Linear
 
-#: Buyers and goods together up to which pivoting from nothing is quickest.
-SMALL = 300
+#: Buyers and goods together up to which pivoting from nothing is quickest, ties or not.
+FEW = 30
 #: Goods, or buyers if these are fewer, up to which a dense system of their size is handy.
 NARROW = 1000
-#: Buyers per good from which on most buyers have nothing to decide.
-MANY = 10
+#: Buyers per good, and pairs in all, from which on passes with compiled code pay.
+MANY, LARGE = 10, 200_000
 
 
 def choose(market: Market) -> Method:
     """Return the method for a market.
 
-    Linear utilities: pivoting while buyers and goods together are few; else column generation if
-    there are many buyers for each good, and the interior point otherwise, as long as one of the two
-    is handy. All of these are exact and do without CVXPY. Everything else: Eisenberg-Gale.
+    Linear utilities: pivoting while buyers and goods together are few; column generation where a
+    large market has many buyers for each good; the interior point for all others, as long as goods
+    or buyers are not too many for a dense system. All of these are exact and do without CVXPY.
+    Everything else: Eisenberg-Gale.
 
     Examples
     --------
@@ -32,9 +33,10 @@ def choose(market: Market) -> Method:
     Pivoting(time_limit=inf)
     """
     if isinstance(market.utility, Linear):
-        if market.n + market.m <= SMALL:
+        if market.n + market.m <= FEW:
             return Pivoting()
-        if market.m <= NARROW and market.n >= MANY * market.m:
+        large = market.n * market.m >= LARGE and market.n >= MANY * market.m
+        if large and market.m <= NARROW:
             return ColumnGeneration()
         if min(market.shape) <= NARROW:
             return InteriorPoint()
