@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qmopt.market import Market
-from qmopt.utilities.protocol import Array
+from qmopt.utilities.protocol import Activities, Array
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,18 @@ class MarketGraph:
         return (self.source < self.bank) & (self.sink < self.bank)
 
 
-def market_graph(market: Market) -> MarketGraph:
-    """Draw every edge of a market with linear utilities: pairs of positive value come first."""
+def market_graph(market: Market, activities: Activities | None = None) -> MarketGraph:
+    """Draw every edge of a market with linear utilities: pairs of positive value come first.
+
+    Parameters
+    ----------
+    market
+        With one good per activity.
+    activities
+        Those of the pairs to be drawn, if not all: there may be very many.
+    """
     n, bank = market.n, market.n + market.m
-    activities = market.utility.activities()
+    activities = market.utility.activities() if activities is None else activities
     good = activities.needs.indices.astype(np.int64)
     keepers, reserved = np.flatnonzero(market.keep_values > 0), np.flatnonzero(market.reserves > 0)
     return MarketGraph(

@@ -80,7 +80,8 @@ def price_intervals(market: Market, prices: ArrayLike, allocation: ArrayLike | A
         bounds = _from_support(market, point)
     unwanted = ~market.sold & ~market.empty
     bounds[unwanted] = market.reserves[unwanted, None]
-    bounds[market.empty, 0] = _choke_prices(market, point)[market.empty]
+    if market.empty.any():
+        bounds[market.empty, 0] = _choke_prices(market, point)[market.empty]
     bounds[market.empty, 1] = np.nan
     return bounds
 
@@ -214,12 +215,12 @@ def _from_support(market: Market, point: Point) -> Array:
 
 def _choke_prices(market: Market, point: Point) -> Array:
     """Least price of each good at which nobody prefers it to what is on sale, (m,)."""
-    activities = market.utility.activities()
     # who takes no part only because nothing else is on sale would buy at any price
     stranded = ~market.active & (market.budgets > 0) & (market.utility_caps > 0)
     cost = np.where(market.active, point.unit_cost, np.where(stranded, np.inf, 0.0))
-    offer = activities.values * cost[activities.owner]
     choke = np.zeros(market.m)
-    single = np.diff(activities.needs.indptr) == 1
-    np.maximum.at(choke, activities.needs[single].indices, offer[single])
+    for activities in market.utility.activity_blocks():
+        offer = activities.values * cost[activities.owner]
+        single = np.diff(activities.needs.indptr) == 1
+        np.maximum.at(choke, activities.needs[single].indices, offer[single])
     return np.where(np.isinf(choke), np.nan, choke)

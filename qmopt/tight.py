@@ -116,8 +116,11 @@ def tight_graph(
     prices = np.where(market.empty, 0.0, np.maximum(prices, 0))
     offered = np.where(market.empty, np.inf, prices)
     cost = keep.unit_cost(market.utility, offered, market.keep_values)
-    price = np.concatenate([np.where(market.active, cost, 0.0), prices, [1.0]])
-    graph = market_graph(market)
+    costs = np.where(market.active, cost, 0.0)
+    price = np.concatenate([costs, prices, [1.0]])
+    # what is free is no good to spend on
+    buyable = np.where(prices > 0, prices, np.inf)
+    graph = market_graph(market, market.utility.worth_using(buyable, costs, tolerance))
     tight = price[graph.sink] <= graph.value * price[graph.source] * (1 + tolerance)
     tight &= (price[graph.sink] > 0) & (price[graph.source] > 0)
     if idle_at_reserve:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self, cast
 
 import numpy as np
@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from qmopt.errors import MarketError
 from qmopt.utilities.pairs import entries, pairs, total_by
 from qmopt.utilities.protocol import Activities, Allocation, Array, Utility
+
+#: Numbers gone over at a time: what they are turned into stays in the cache.
+AT_ONCE = 1 << 18
 
 
 class Linear(Utility):
@@ -65,24 +68,49 @@ class Linear(Utility):
             self.values: Array | sp.csr_array = _sparse(values)
         else:
             self.values = _dense(values)
+        #: Unit costs at the prices that were asked for last.
+        self._known: tuple[bytes, Array] = (b"", np.zeros(0))
         self._refuse_bad()
 
     def _refuse_bad(self) -> None:
-        data = self.values.data if sp.issparse(self.values) else np.asarray(self.values)
-        # min and max let a nan through to the comparison, where it fails as it should
-        if data.size and not (data.min() >= 0 and data.max() < np.inf):
-            bad = np.flatnonzero(~((data >= 0) & (data < np.inf)).ravel())[0]
+        for rows in self._blocks():
+            data = self._data(rows)
+            # min and max let a nan through to the comparison, where it fails as it should
+            if not data.size or (data.min() >= 0 and data.max() < np.inf):
+                continue
+            bad = int(np.flatnonzero(~((data >= 0) & (data < np.inf)).ravel())[0])
             if sp.issparse(self.values):
-                pairs = self.values.tocoo()
-                buyer, good = int(pairs.row[bad]), int(pairs.col[bad])
+                bad_entry = int(self.values.indptr[rows.start]) + bad
+                buyer = int(np.searchsorted(self.values.indptr, bad_entry, side="right")) - 1
+                good = int(self.values.indices[bad_entry])
             else:
-                buyer, good = (int(k) for k in np.unravel_index(bad, self.values.shape))
+                buyer, good = rows.start + bad // self.shape[1], bad % self.shape[1]
             team = self.buyers[buyer] if self.buyers else str(buyer)
             resource = self.goods[good] if self.goods else str(good)
             raise MarketError(
                 f"values[{buyer}, {good}] (buyer {team}, good {resource}): "
                 f"{data.ravel()[bad]} is not a finite, nonnegative number"
             )
+
+    def _blocks(self) -> Iterator[slice]:
+        """Rows, some at a time, that have about so many numbers together as stay in the cache."""
+        n, m = self.shape
+        begin = 0
+        while begin < n:
+            if sp.issparse(self.values):
+                upto = int(self.values.indptr[begin]) + AT_ONCE
+                end = int(np.searchsorted(self.values.indptr, upto, side="right")) - 1
+            else:
+                end = begin + AT_ONCE // max(m, 1)
+            end = min(max(end, begin + 1), n)
+            yield slice(begin, end)
+            begin = end
+
+    def _data(self, rows: slice) -> Array:
+        """Stored values of some rows: a view."""
+        if sp.issparse(self.values):
+            return self.values.data[self.values.indptr[rows.start] : self.values.indptr[rows.stop]]
+        return np.asarray(self.values)[rows]
 
     def __repr__(self) -> str:
         n, m = self.shape
@@ -97,7 +125,11 @@ class Linear(Utility):
 
     @property
     def sparse(self) -> bool:
-        """Whether the values are sparse; allocations are then sparse, too."""
+        """Whether the values are sparse; allocations are then sparse, too.
+
+        They are also where there are more than ten million pairs, and those of
+        :class:`qmopt.ColumnGeneration` always.
+        """
         return sp.issparse(self.values)
 
     def value(self, allocation: Allocation) -> Array:
@@ -112,18 +144,33 @@ class Linear(Utility):
 
     def unit_cost(self, prices: Array) -> Array:
         """Least spend per unit of value: ``min_j prices[j] / values[i, j]`` where positive."""
-        n, _ = self.shape
-        if sp.issparse(self.values):
-            ratios = prices[self.values.indices] / self.values.data
-            cheapest = np.full(n, np.inf)
-            rows = np.diff(self.values.indptr) > 0
-            if ratios.size:
-                cheapest[rows] = np.minimum.reduceat(ratios, self.values.indptr[:-1][rows])
-            return cheapest
-        values = np.asarray(self.values)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            ratios = np.where(values > 0, prices / values, np.inf)
-        return ratios.min(axis=1).astype(float)
+        # to measure one point takes the costs at its prices several times
+        prices = np.asarray(prices, dtype=float)
+        key, (known, cost) = prices.tobytes(), self._known
+        if key != known:
+            cost = self._unit_cost(prices)
+            self._known = key, cost
+        return cost.copy()
+
+    @np.errstate(divide="ignore", invalid="ignore", over="ignore")
+    def _unit_cost(self, prices: Array) -> Array:
+        cheapest = np.full(self.shape[0], np.inf)
+        positive = bool((prices > 0).all())
+        for rows in self._blocks():
+            data = self._data(rows)
+            if sp.issparse(self.values):
+                begin = self.values.indptr[rows.start : rows.stop + 1]
+                some = np.diff(begin) > 0
+                if data.size:
+                    ratios = prices[self.values.indices[begin[0] : begin[-1]]] / data
+                    least = np.minimum.reduceat(ratios, (begin[:-1] - begin[0])[some])
+                    cheapest[rows][some] = least
+                continue
+            ratios = np.divide(prices, data, dtype=float)
+            if not positive:  # otherwise dividing by zero says infinite by itself
+                ratios[data == 0] = np.inf
+            ratios.min(axis=1, out=cheapest[rows])
+        return cheapest
 
     def excess_cost(self, prices: Array, allocation: Allocation) -> Array:
         """Spend beyond need: ``sum_j x[i, j] * (prices[j] - cost[i] * values[i, j])``."""
@@ -138,36 +185,67 @@ class Linear(Utility):
 
     def activities(self) -> Activities:
         """One activity per positive value, in row order: one unit of that good."""
-        owner, good, values = self._pairs()
+        return self._activities(*pairs(self.values))
+
+    def _activities(
+        self, owner: NDArray[np.int64], good: NDArray[np.int64], values: Array
+    ) -> Activities:
         needs = sp.csr_array(
             (np.ones(len(good)), good, np.arange(len(good) + 1)), shape=(len(good), self.shape[1])
         )
         return Activities(owner, needs, values)
 
+    def activity_blocks(self) -> Iterator[Activities]:
+        """Those of some buyers at a time, so that large values are not listed all at once."""
+        for rows in self._blocks():
+            owner, good, values = pairs(cast(Any, self.values)[rows])
+            yield self._activities(owner + rows.start, good, values)
+
+    @np.errstate(invalid="ignore", over="ignore")
+    def worth_using(self, prices: Array, cost: Array, share: float) -> Activities:
+        """Pairs that bring value at the given costs, within a share: one pass over the values."""
+        found: list[tuple[NDArray[np.int64], NDArray[np.int64], Array]] = []
+        for rows in self._blocks():
+            data = self._data(rows)
+            if sp.issparse(self.values):
+                begin = self.values.indptr[rows.start : rows.stop + 1]
+                goods = self.values.indices[begin[0] : begin[-1]]
+                owners = np.repeat(np.arange(rows.start, rows.stop), np.diff(begin))
+                here = np.flatnonzero(prices[goods] <= data * cost[owners] * (1 + share))
+                found.append((owners[here], goods[here].astype(np.int64), data[here]))
+                continue
+            reach = np.multiply(data, cost[rows, None], dtype=float)
+            reach *= 1 + share
+            row, good = np.divmod(np.flatnonzero(prices <= reach), self.shape[1])
+            values = data[row, good].astype(float)
+            here = values > 0
+            found.append((row[here] + rows.start, good[here], values[here]))
+        return self._activities(*(np.concatenate(part) for part in zip(*found, strict=True)))
+
     def levels(self, allocation: Allocation) -> Array:
         """Units of each activity: the allocation at the pairs of positive value."""
-        owner, good, _ = self._pairs()
+        owner, good, _ = pairs(self.values)
         return entries(allocation, owner, good)
 
     def usable(self, goods: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which buyers value one of the given goods."""
+        values = cast(Any, self.values)
         with np.errstate(over="ignore"):  # infinite is positive, too
-            return np.asarray(cast(Any, self.values) @ goods.astype(float) > 0).ravel()
+            return np.asarray(values @ goods.astype(values.dtype) > 0).ravel()
 
     def wanted(self, buyers: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which goods one of the given buyers values."""
+        values = cast(Any, self.values)
         with np.errstate(over="ignore"):  # infinite is positive, too
-            return np.asarray(cast(Any, self.values).T @ buyers.astype(float) > 0).ravel()
+            return np.asarray(values.T @ buyers.astype(values.dtype) > 0).ravel()
 
     def take(self, buyers: NDArray[np.int64], goods: NDArray[np.int64]) -> Self:
         """Restrict to some buyers and goods, in the order given."""
         if sp.issparse(self.values):
             return type(self)(cast(Any, self.values)[buyers][:, goods])
-        return type(self)(np.asarray(self.values)[np.ix_(buyers, goods)])
-
-    def _pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-        """Owner, good and value of every positive value, row by row."""
-        return pairs(self.values)
+        taken = np.asarray(self.values)[np.ix_(buyers, goods)]
+        taken.setflags(write=False)  # ours already: not to be copied again
+        return type(self)(taken)
 
 
 def _labels(index: Sequence[Any]) -> tuple[str, ...]:

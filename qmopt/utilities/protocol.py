@@ -10,6 +10,7 @@ certificate then serve it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
@@ -107,6 +108,36 @@ class Utility(ABC):
     @abstractmethod
     def take(self, buyers: NDArray[np.int64], goods: NDArray[np.int64]) -> Self:
         """Restrict to some buyers and goods, in the order given."""
+
+    def activity_blocks(self) -> Iterator[Activities]:
+        """All activities in their order, some at a time.
+
+        Default: all at once. Families of very many activities list them in parts.
+        """
+        yield self.activities()
+
+    def worth_using(self, prices: Array, cost: Array, share: float) -> Activities:
+        """List the activities that bring value as cheaply as is given, or nearly so.
+
+        Parameters
+        ----------
+        prices
+            Shape (m,), credits per unit; ``inf`` where a good is not to be had.
+        cost
+            Shape (n,), credits per unit of value.
+        share
+            By which an activity may be dearer.
+        """
+        found = []
+        for ways in self.activity_blocks():
+            with np.errstate(invalid="ignore"):
+                spend = ways.needs @ prices
+                here = spend <= ways.values * cost[ways.owner] * (1 + share)
+            found.append((ways.owner[here], ways.needs[here], ways.values[here]))
+        owner, needs, values = zip(*found, strict=True)
+        return Activities(
+            np.concatenate(owner), sp.csr_array(sp.vstack(needs)), np.concatenate(values)
+        )
 
     def expression(self, levels: cp.Expression) -> cp.Expression:
         """Concave CVXPY expression, shape (n,), of the levels (K,) of :meth:`activities`.
