@@ -6,6 +6,10 @@ elimination only adds, multiplies and divides nonnegative numbers, so that every
 a few bits however near to singular the matrix is (W. K. Grassmann, M. I. Taksar and D. P. Heyman,
 "Regenerative analysis and steady state distributions for Markov chains", Operations Research 33(5),
 1985). An ordinary Cholesky factorisation loses definiteness on the same systems.
+
+Of each row only what is right of the diagonal is ever formed, a block of rows at a time: first what
+the rows above add to it, by one matrix product; then the block alone, all columns beyond it lumped
+into its excess; then, with the inverse of the block's triangle (nonnegative as well), those columns.
 """
 
 from __future__ import annotations
@@ -17,8 +21,10 @@ from scipy.linalg import solve_triangular
 
 from qmopt.utilities.protocol import Array
 
-#: Rows that are eliminated together before the rest is updated by one matrix product.
-PANEL = 32
+#: Rows that are eliminated together.
+PANEL = 48
+#: Size from which on the elimination within a panel is compiled.
+LARGE = 150
 TINY = float(np.finfo(float).tiny)
 
 
@@ -28,23 +34,27 @@ class Factors:
 
     Parameters
     ----------
-    lower
-        Shape (k, k), nonnegative.
+    unit
+        Shape (k, k): right of its diagonal ``-lower^T``; the rest of it means nothing.
     pivots
         Shape (k,), nonnegative; zero only where a part of the matrix is singular.
     """
 
-    lower: Array
+    unit: Array
     pivots: Array
+
+    @property
+    def lower(self) -> Array:
+        """Shape (k, k), nonnegative."""
+        return np.tril(-self.unit.T, -1)
 
     def solve(self, right: Array) -> Array:
         """Solve for a right-hand side of shape (k,)."""
-        unit = -self.lower
-        forward = solve_triangular(unit, right, lower=True, unit_diagonal=True, check_finite=False)
-        scaled = forward / np.maximum(self.pivots, TINY)
-        return solve_triangular(
-            unit, scaled, lower=True, trans="T", unit_diagonal=True, check_finite=False
+        forward = solve_triangular(
+            self.unit, right, trans="T", unit_diagonal=True, check_finite=False
         )
+        scaled = forward / np.maximum(self.pivots, TINY)
+        return solve_triangular(self.unit, scaled, unit_diagonal=True, check_finite=False)
 
 
 def factor(weights: Array, excess: Array) -> Factors:
@@ -67,18 +77,35 @@ def factor(weights: Array, excess: Array) -> Factors:
     ([1.0, 2.0], [1.0, 1.0])
     """
     size = len(excess)
-    rest, excess = np.array(weights), np.array(excess)
-    lower, pivots = np.zeros((size, size)), np.zeros(size)
+    rest, excess = np.array(weights, dtype=float), np.array(excess, dtype=float)
+    # right of the diagonal: rows before the current one as they will stay, over minus their pivots
+    unit, pivots = np.empty((size, size)), np.empty(size)
+    eliminate = _eliminate
+    if size >= LARGE:
+        from qmopt.methods.path_kernels import eliminate
     for start in range(0, size, PANEL):
         stop = min(start + PANEL, size)
-        for k in range(start, stop):
-            # what the rows of this panel before it have added to row k
-            done = lower[k, start:k]
-            rest[k, k + 1 :] += done @ rest[start:k, k + 1 :]
-            excess[k] += done @ excess[start:k]
-            pivots[k] = rest[k, k + 1 :].sum() + excess[k]
-            lower[k + 1 :, k] = rest[k, k + 1 :] / max(pivots[k], TINY)
-        panel = lower[stop:, start:stop]
-        rest[stop:, stop:] += panel @ rest[start:stop, stop:]
-        excess[stop:] += panel @ excess[start:stop]
-    return Factors(lower, pivots)
+        done = unit[:start, start:stop].T
+        rows = rest[start:stop, start:]
+        if start:
+            rows -= done @ rest[:start, start:]
+            excess[start:stop] -= done @ excess[:start]
+        width = stop - start
+        lumped = rows[:, width:].sum(axis=1) + excess[start:stop]
+        inverse = np.eye(width)
+        eliminate(rows[:, :width], lumped, inverse, pivots[start:stop])
+        rows[:, width:] = inverse @ rows[:, width:]
+        excess[start:stop] = inverse @ excess[start:stop]
+        below = -1 / np.maximum(pivots[start:stop], TINY)
+        np.multiply(rows, below[:, None], out=unit[start:stop, start:])
+    return Factors(unit, pivots)
+
+
+def _eliminate(rows: Array, excess: Array, inverse: Array, pivots: Array) -> None:
+    """Eliminate a block: its rows right of the diagonal, their pivots, its triangle's inverse."""
+    for k in range(len(rows)):
+        done = rows[:k, k] / np.maximum(pivots[:k], TINY)
+        rows[k, k + 1 :] += done @ rows[:k, k + 1 :]
+        inverse[k, :k] = done @ inverse[:k, :k]
+        excess[k] += done @ excess[:k]
+        pivots[k] = rows[k, k + 1 :].sum() + excess[k]
