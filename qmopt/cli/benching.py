@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -118,13 +119,19 @@ def bench(
 
 
 def _collected(measuring: Iterator[Row]) -> tuple[list[Row], bool]:
-    """Return the rows, and whether they are all: hours of work outlive an interrupt."""
+    """Return the rows, and whether they are all: hours of work outlive being told to stop."""
     found: list[Row] = []
+    before = None
+    with contextlib.suppress(ValueError):  # only the main thread may
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         for row in measuring:
             found.append(row)  # noqa: PERF402 - what is there counts if the next one never comes
     except KeyboardInterrupt:
         return found, False
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
     return found, True
 
 
