@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,32 @@ from qmopt.utilities.protocol import Array
 _LONG = 200
 
 
+@dataclass(frozen=True)
+class Numbered(Sequence[str]):
+    """Names "0", "1", ... that are made when somebody asks for one; there may be a million.
+
+    Examples
+    --------
+    >>> Numbered(12)[-1], len(Numbered(12)), tuple(Numbered(3))
+    ('11', 12, ('0', '1', '2'))
+    """
+
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        found = range(self.count)[place]
+        return [str(k) for k in found] if isinstance(found, range) else str(found)
+
+
 def numbers(
-    what: str, given: ArrayLike | None, names: tuple[str, ...], default: float | None
+    what: str, given: ArrayLike | None, names: Sequence[str], default: float | None
 ) -> Array:
     """Check one finite, nonnegative number for each name; infinite only where the default is.
 
@@ -80,7 +104,7 @@ def by_name(what: str, given: Any, names: Sequence[str]) -> Any:
     return np.asarray(given)[[place[name] for name in names]]
 
 
-def names(what: str, given: Sequence[str] | None, count: int) -> tuple[str, ...]:
+def names(what: str, given: Sequence[str] | None, count: int) -> Sequence[str]:
     """Check so many different nonempty names; "0", "1", ... if none are given.
 
     Raises
@@ -89,7 +113,9 @@ def names(what: str, given: Sequence[str] | None, count: int) -> tuple[str, ...]
         That names the argument and the place.
     """
     if given is None:
-        return tuple(str(k) for k in range(count))
+        return Numbered(count)
+    if isinstance(given, Numbered) and len(given) == count:
+        return given
     if not hasattr(given, "__iter__"):
         raise MarketError(f"{what}: {count} names expected, got {named(given)}")
     told = (given,) if isinstance(given, str) else tuple(given)

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from qmopt.arguments import named, number
@@ -52,7 +53,7 @@ def clear(
         Any object with ``solve(market) -> Outcome``. Default: for linear utilities
         :class:`qmopt.Pivoting` while the market is small, :class:`qmopt.ColumnGeneration` where
         there are many buyers for each good, :class:`qmopt.InteriorPoint` while buyers or goods are
-        few; :class:`qmopt.EisenbergGale` for all others.
+        few, :class:`qmopt.LinearProgramming` beyond; :class:`qmopt.EisenbergGale` for all others.
     tolerance
         Largest residual of the certificate that is accepted.
     near
@@ -175,7 +176,7 @@ def _warm(method: Method, market: Market, start: Equilibrium | Outcome) -> Outco
 def _running(market: Market, near: Any) -> Allocation:
     """Return a running allocation in the order of the market, finite and nothing negative."""
     if isinstance(near, Equilibrium):
-        same = (near.market.buyers, near.market.goods) == (market.buyers, market.goods)
+        same = near.market.named_like(market)
         near = near.allocation if same else near.columns()["allocation"]
     running = units_of(market, near, "near", running=True)
     teams, goods, units = pairs(running)
@@ -210,7 +211,7 @@ def _settle_ties(
     if not measured.certified():
         return allocation, certificate, ["ties stand as the method left them"]
     rule = "shared pro rata" if near is None else "as near to the running allocation as can be"
-    settled = settled if market.utility.sparse else settled.toarray()
+    settled = settled if sp.issparse(allocation) else settled.toarray()
     return settled, measured, [f"several allocations go with these prices; ties are {rule}"]
 
 

@@ -36,7 +36,8 @@ class Equilibrium:
     prices
         Shape (m,), market credits per unit. nan for goods without supply, and only there.
     allocation
-        Shape (n, m), units bought; sparse if the values are. Guaranteed units are not in it.
+        Shape (n, m), units bought; sparse if the values are, or if there are more than ten million
+        pairs; that of :class:`qmopt.ColumnGeneration` always is. Guaranteed units are not in it.
     certificate
         The measurement, from the definition.
     stats

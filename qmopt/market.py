@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qmopt.arguments import frozen, names, numbers
 from qmopt.assemble import assemble
+from qmopt.digest import digest
 from qmopt.errors import MarketError
 from qmopt.notebook import market_page
 from qmopt.utilities.protocol import Utility
@@ -110,13 +110,13 @@ class Market:
         self.title, self.period, self.tables = title, period, tables
         buyers = getattr(utility, "buyers", None) if buyers is None else buyers
         goods = getattr(utility, "goods", None) if goods is None else goods
-        self.buyers, self.goods = names("buyers", buyers, n), names("goods", goods, m)
-        self.budgets = numbers("budgets", budgets, self.buyers, None)
-        self.supplies = numbers("supplies", supplies, self.goods, None)
-        self.reserves = numbers("reserves", reserves, self.goods, 0)
-        self.keep_values = numbers("keep_values", keep_values, self.buyers, 0)
-        self.utility_caps = numbers("utility_caps", utility_caps, self.buyers, np.inf)
-        self.credit_rate = numbers("credit_rate", credit_rate, self.buyers, 1)
+        self._buyers, self._goods = names("buyers", buyers, n), names("goods", goods, m)
+        self.budgets = numbers("budgets", budgets, self._buyers, None)
+        self.supplies = numbers("supplies", supplies, self._goods, None)
+        self.reserves = numbers("reserves", reserves, self._goods, 0)
+        self.keep_values = numbers("keep_values", keep_values, self._buyers, 0)
+        self.utility_caps = numbers("utility_caps", utility_caps, self._buyers, np.inf)
+        self.credit_rate = numbers("credit_rate", credit_rate, self._buyers, 1)
         self.guarantees = guarantees
         if guarantees is not None and np.shape(guarantees) != self.shape:
             raise MarketError(
@@ -193,6 +193,22 @@ class Market:
         """Number of goods."""
         return self.shape[1]
 
+    @cached_property
+    def buyers(self) -> tuple[str, ...]:
+        """Names of the buyers."""
+        return tuple(self._buyers)
+
+    @cached_property
+    def goods(self) -> tuple[str, ...]:
+        """Names of the goods; both are made, where none were given, when somebody asks."""
+        return tuple(self._goods)
+
+    def named_like(self, other: Market) -> bool:
+        """Tell whether another market has the same buyers and goods, by name and in order."""
+        return (self._buyers, self._goods) == (other._buyers, other._goods) or (
+            (self.buyers, self.goods) == (other.buyers, other.goods)
+        )
+
     @property
     def has_pools(self) -> bool:
         """Whether buyers count in currencies of their pools."""
@@ -217,7 +233,8 @@ class Market:
         >>> market.replace(supplies=[4, 16]).supplies.tolist()
         [4.0, 16.0]
         """
-        arguments = {name: getattr(self, name) for name in _ARGUMENTS}
+        arguments: dict[str, Any] = {name: getattr(self, name) for name in _ARGUMENTS}
+        arguments |= {"buyers": self._buyers, "goods": self._goods}
         unknown = sorted(changes.keys() - arguments.keys())
         if unknown:
             raise MarketError(f"replace: no argument {unknown[0]!r}; there are {_ARGUMENTS}")
@@ -232,8 +249,8 @@ class Market:
             reserves=self.reserves[goods],
             keep_values=self.keep_values[buyers],
             utility_caps=self.utility_caps[buyers],
-            buyers=[self.buyers[i] for i in buyers],
-            goods=[self.goods[j] for j in goods],
+            buyers=[self._buyers[int(i)] for i in buyers],
+            goods=[self._goods[int(j)] for j in goods],
             credit_rate=self.credit_rate[buyers],
             title=self.title,
             period=self.period,
@@ -275,13 +292,9 @@ class Market:
     @cached_property
     def hash(self) -> str:
         """SHA-256 of everything that bears on the answer, as text."""
-        digest = hashlib.sha256()
-        activities = self.utility.activities()
-        digest.update(repr((type(self.utility).__name__, self.buyers, self.goods)).encode())
-        for array in (
+        names = (type(self.utility).__name__, self.buyers, self.goods)
+        numbers = (
             self.budgets, self.supplies, self.reserves, self.keep_values, self.utility_caps,
-            self.credit_rate, activities.owner, activities.needs.indices, activities.needs.indptr,
-            activities.needs.data, activities.values,
-        ):  # fmt: skip
-            digest.update(np.ascontiguousarray(array).astype("<f8").tobytes())
-        return digest.hexdigest()
+            self.credit_rate,
+        )  # fmt: skip
+        return digest(names, numbers, self.utility)

@@ -15,6 +15,9 @@ from qmopt.market import Market
 from qmopt.utilities.pairs import pairs
 from qmopt.utilities.protocol import Allocation, Array
 
+#: Pairs up to which an allocation is an array where the values are one.
+MOST_DENSE = 10_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -25,7 +28,8 @@ class Outcome:
     prices
         Shape (m,), credits per unit; nan for goods without supply.
     allocation
-        Shape (n, m), units; sparse if the values are.
+        Shape (n, m), units; sparse if the values are, or if there are more than ten million pairs;
+        that of :class:`qmopt.ColumnGeneration` always is.
     status
         What the method, or the solver behind it, says of itself. Kept for messages.
     stats
@@ -65,14 +69,16 @@ def restore(market: Market, prices: Array, allocation: Allocation) -> tuple[Arra
     """Put the answer of the trading part back among the others.
 
     Who takes no part gets nothing; what nobody wants costs its reserve (0 without one) and stays
-    idle; what is not there has no price (nan). The allocation is sparse if the values are.
+    idle; what is not there has no price (nan). The allocation is sparse if the values are, or if
+    there are more than ten million pairs.
     """
     all_prices = np.where(market.empty, np.nan, market.reserves)
     all_prices[market.sold] = prices
     rows, columns, units = pairs(allocation)
     rows, columns = np.flatnonzero(market.active)[rows], np.flatnonzero(market.sold)[columns]
     whole = sp.csr_array((units, (rows, columns)), shape=market.shape)
-    return all_prices, (whole if market.utility.sparse else whole.toarray())
+    sparse = market.utility.sparse or market.n * market.m > MOST_DENSE
+    return all_prices, (whole if sparse else whole.toarray())
 
 
 def refuse_caps(market: Market) -> None:

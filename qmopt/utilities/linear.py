@@ -14,7 +14,7 @@ from qmopt.utilities.pairs import entries, pairs, total_by
 from qmopt.utilities.protocol import Activities, Allocation, Array, Utility
 
 #: Numbers gone over at a time: what they are turned into stays in the cache.
-AT_ONCE = 1 << 18
+AT_ONCE = 1 << 16
 
 
 class Linear(Utility):
@@ -107,7 +107,7 @@ class Linear(Utility):
             begin = end
 
     def _data(self, rows: slice) -> Array:
-        """Stored values of some rows: a view."""
+        """Return the stored values of some rows: a view."""
         if sp.issparse(self.values):
             return self.values.data[self.values.indptr[rows.start] : self.values.indptr[rows.stop]]
         return np.asarray(self.values)[rows]
@@ -205,21 +205,21 @@ class Linear(Utility):
     def worth_using(self, prices: Array, cost: Array, share: float) -> Activities:
         """Pairs that bring value at the given costs, within a share: one pass over the values."""
         found: list[tuple[NDArray[np.int64], NDArray[np.int64], Array]] = []
+        reach = cost * ((1 + share) * (1 + 1e-12))  # a little further, then exactly
         for rows in self._blocks():
             data = self._data(rows)
             if sp.issparse(self.values):
                 begin = self.values.indptr[rows.start : rows.stop + 1]
                 goods = self.values.indices[begin[0] : begin[-1]]
                 owners = np.repeat(np.arange(rows.start, rows.stop), np.diff(begin))
-                here = np.flatnonzero(prices[goods] <= data * cost[owners] * (1 + share))
-                found.append((owners[here], goods[here].astype(np.int64), data[here]))
-                continue
-            reach = np.multiply(data, cost[rows, None], dtype=float)
-            reach *= 1 + share
-            row, good = np.divmod(np.flatnonzero(prices <= reach), self.shape[1])
-            values = data[row, good].astype(float)
-            here = values > 0
-            found.append((row[here] + rows.start, good[here], values[here]))
+                here = np.flatnonzero(prices[goods] <= data * reach[owners])
+                owner, good, values = owners[here], goods[here].astype(np.int64), data[here]
+            else:
+                here = np.flatnonzero(prices <= np.multiply(data, reach[rows, None], dtype=float))
+                row, good = np.divmod(here, self.shape[1])
+                owner, values = row + rows.start, data[row, good].astype(float)
+            here = (prices[good] <= values * cost[owner] * (1 + share)) & (values > 0)
+            found.append((owner[here], good[here], values[here]))
         return self._activities(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
     def levels(self, allocation: Allocation) -> Array:
