@@ -6,6 +6,7 @@ from qmopt.market import Market
 from qmopt.methods.column_generation import ColumnGeneration
 from qmopt.methods.eisenberg_gale import EisenbergGale
 from qmopt.methods.interior_point import InteriorPoint
+from qmopt.methods.lp import LinearProgramming
 from qmopt.methods.outcome import Method
 from qmopt.methods.pivoting import Pivoting
 from qmopt.utilities.linear import Linear
@@ -22,8 +23,8 @@ def choose(market: Market) -> Method:
     """Return the method for a market.
 
     Linear utilities: pivoting while buyers and goods together are few; column generation where a
-    large market has many buyers for each good; the interior point for all others, as long as goods
-    or buyers are not too many for a dense system. All of these are exact and do without CVXPY.
+    large market has many buyers for each good; the interior point while goods or buyers are few
+    enough for a dense system; linear programs beyond. All of these are exact and do without CVXPY.
     Everything else: Eisenberg-Gale.
 
     Examples
@@ -38,6 +39,5 @@ def choose(market: Market) -> Method:
         large = market.n * market.m >= LARGE and market.n >= MANY * market.m
         if large and market.m <= NARROW:
             return ColumnGeneration()
-        if min(market.shape) <= NARROW:
-            return InteriorPoint()
+        return InteriorPoint() if min(market.shape) <= NARROW else LinearProgramming()
     return EisenbergGale()

@@ -69,6 +69,13 @@ def test_prices_of_every_copy(build, count):
         assert sp.issparse(found.allocation)
 
 
+def test_the_dense_twin():
+    """The same thousand copies, with every zero written out."""
+    sparse = from_arrays(1000)
+    dense = sparse.replace(utility=qm.Linear(sparse.utility.values.toarray()))
+    check(qm.clear(dense), 1000)
+
+
 def test_shuffled():
     """The copies do not stand next to each other, and rows of the tables come in any order."""
     rng = np.random.default_rng(1)
