@@ -134,11 +134,15 @@ def counted(count: int, noun: str) -> str:
 
 @contextlib.contextmanager
 def waiting(what: str, *, quiet: bool) -> Iterator[None]:
-    """Show a person at a terminal that something goes on, on standard error; others see nothing."""
+    """Show a person at a terminal where the work is, on standard error; others see nothing."""
     if quiet or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(f"{printable(what)} ..."):
+    from qmopt.progress import listening
+
+    said = f"{printable(what)} ..."
+    line = Console(stderr=True).status(said)
+    with line, listening(lambda where: line.update(f"{said} {where}")):
         yield

@@ -17,6 +17,7 @@ from qmopt.methods.crossover import crossover
 from qmopt.methods.outcome import Outcome, refuse_caps
 from qmopt.methods.reduced import Reduced
 from qmopt.methods.screening import Look, Screen
+from qmopt.progress import tell
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Array
 
@@ -239,7 +240,9 @@ class _Run:
 
     def _look(self, prices: Array) -> Look:
         self.passes += 1
-        return self.screen.look(self.buyers, self.budgets, prices)
+        look = self.screen.look(self.buyers, self.budgets, prices)
+        tell("pass {}, demand and supply {:.1e} apart", self.passes, look.imbalance)
+        return look
 
     def _cross_over(
         self, reduced: Reduced, prices: Array, allocation: Any

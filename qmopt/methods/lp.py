@@ -17,6 +17,7 @@ from qmopt.methods.lp_box import TANGENTS, solve_box
 from qmopt.methods.lp_crossing import cross
 from qmopt.methods.lp_options import Near, Options
 from qmopt.methods.outcome import Outcome, refuse_caps, restore, trading
+from qmopt.progress import tell
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.pairs import total_by
 from qmopt.utilities.protocol import Array
@@ -162,6 +163,7 @@ class _Search:
             self.solves += found.solves
             self.columns = max(self.columns, found.columns)
             point = self._measured(near, found.spend, found.log_prices)
+            tell("linear program {}, gap {:.1e}", self.programs, point.gap)
             worse += 1
             if self.best is None or point.gap < self.best.gap:
                 self.best, worse = point, 0

@@ -31,6 +31,7 @@ from qmopt.forest import Forest, flows, grow, path
 from qmopt.graph import MarketGraph
 from qmopt.level import level
 from qmopt.loops import run
+from qmopt.progress import tell
 from qmopt.utilities.pairs import total_by
 from qmopt.utilities.protocol import Array
 
@@ -108,6 +109,7 @@ class Pivots:
             if self.pivots >= most_pivots or time.monotonic() > deadline:
                 return self._crossed(price, finished=False)
             self.passes += 1
+            tell("crossover: {} pivots", self.pivots)
             if not self._enter(forest, price):
                 self._level(forest, price)
                 return self._crossed(price, finished=True)

@@ -49,6 +49,7 @@ from qmopt.market import Market
 from qmopt.methods.bids import DenseBids, SparseBids
 from qmopt.methods.crossover import crossover
 from qmopt.methods.outcome import Outcome, refuse_caps, restore, trading
+from qmopt.progress import tell
 from qmopt.utilities.linear import Linear
 
 
@@ -123,6 +124,7 @@ class ProportionalResponse:
         while iterations < self.max_iterations and time.monotonic() - begun < self.time_limit:
             worst = bidding.step()
             iterations, passes = iterations + 1, passes + 1
+            tell("proportional response: step {}, gap {:.1e}", iterations, worst)
             if worst <= self.tolerance:  # of the point before the step: measure the one after it
                 worst = bidding.step(move=False)
                 passes += 1
