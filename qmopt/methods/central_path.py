@@ -12,24 +12,28 @@ rank one, so that a step reduces to a system in the goods, or in the buyers, whi
 Scaled by the prices on both sides this is a Laplacian plus a nonnegative excess with known row sums
 (S p is the demand), and is factored without a subtraction: see :mod:`qmopt.methods.laplacian`. In
 the buyers' system the costs play the part of the prices.
+
+Newton's method finds the units and slacks of a pair from the moves of its price and its cost alone,
+so that no move is kept for longer than a pass: four passes over the pairs make a step. Once the
+path is found (its merit is small), a pair whose slack is large and whose units are few matters no
+more to where it ends; then the path can go on with few pairs for each buyer. What is dropped is
+looked at again by the crossover.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from qmopt.market import Market
 from qmopt.methods.laplacian import factor
-from qmopt.methods.newton_pairs import Pairs, pairs_of
+from qmopt.methods.newton_pairs import Duals, Pairs, pairs_of
+from qmopt.progress import tell
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Array
-
-#: Numbers on pairs, on buyers who keep credits, and on goods with a reserve.
-Three: TypeAlias = tuple[Array, Array, Array]
 
 #: Share of the way to the boundary that a step goes, early and once the path is found.
 EARLY, NEARLY = 0.9, 0.995
@@ -37,15 +41,11 @@ EARLY, NEARLY = 0.9, 0.995
 SETTLED = 0.1
 #: Merit below which an iterate that gets no better has done what it can.
 ROUGH = 1e-6
-
-
-class Move(NamedTuple):
-    """A Newton step: of prices, costs, amounts and slacks."""
-
-    price: Array
-    cost: Array
-    amounts: Three
-    slacks: Three
+#: Merit from which on few pairs are enough; how large a slack may be next to the price, and how
+#: small the units next to an equal share, for a pair to be one of them.
+NARROW, SLACK, SHARE = 3e-3, 0.01, 0.5
+#: Pairs per node from which on narrowing pays.
+DENSE = 20
 
 
 class CentralPath:
@@ -57,10 +57,18 @@ class CentralPath:
         With linear utilities without caps; every buyer active and every good sold.
     near
         Prices (m,) to start from, and by what share they may be off; by default rough ones.
+    narrow
+        Whether to go on with few pairs once these are known. The end is the equilibrium of the
+        market of these pairs, which is to be looked at again.
     """
 
     def __init__(
-        self, market: Market, utility: Linear, near: tuple[Array, float] | None = None
+        self,
+        market: Market,
+        utility: Linear,
+        near: tuple[Array, float] | None = None,
+        *,
+        narrow: bool = False,
     ) -> None:
         self.market, self.shape = market, market.shape
         self.credit = market.budgets.mean()
@@ -71,8 +79,10 @@ class CentralPath:
         self.budgets = market.budgets / self.credit
         self.keep = market.keep_values * self.credit / unit
         self.reserve = market.reserves * market.supplies / self.credit
-        self.on = (self.pairs.live, self.keep > 0, self.reserve > 0)
+        # whoever keeps credits, then the goods with a reserve: pairs with the bank
+        self.banking = np.concatenate([self.keep, self.reserve]) > 0
         self.iterations, self.merit = 0, np.inf
+        self.narrows = narrow and self.pairs.values.size > DENSE * sum(self.shape)
         if near is None:
             self._start()
         else:
@@ -80,64 +90,56 @@ class CentralPath:
 
     def _start_near(self, prices: Array, off: float) -> None:
         """Start from prices: every buyer on its own central path at them, its budget spent."""
-        pairs, live = self.pairs, self.on[0]
+        pairs, n = self.pairs, len(self.budgets)
         worth = np.maximum(prices * self.market.supplies / self.credit, self.reserve)
         self._weigh(worth)
         self.price = worth * (1 + off)
-        dearest = pairs.most_by_buyer(live * np.where(live, pairs.values, 1) / pairs.goods(worth))
+        dearest = pairs.most_by_buyer(pairs.values / pairs.goods(worth))
         self.cost = 1 / (np.maximum(dearest, self.keep) * (1 + off))
-        self._slacken()
-        wanted, kept, idle = (
-            on * w / z for on, w, z in zip(self.on, self.weights, self.slacks, strict=True)
-        )
-        barrier = (
-            self.budgets / self.cost / (pairs.by_buyer(pairs.values * wanted) + self.keep * kept)
-        )
-        self.amounts = (
-            wanted * pairs.buyers(barrier), kept * barrier, idle * np.median(barrier),
-        )  # fmt: skip
-        self.best = (self.price, self.amounts[0])
+        z, self.bank_z = self._slacks()
+        wanted = pairs.live * pairs.buyers(self.budgets) * pairs.goods(worth / worth.sum()) / z
+        banked = self.bank_weight / self.bank_z
+        gained = pairs.by_buyer(pairs.values * wanted) + self.keep * banked[:n]
+        barrier = self.budgets / self.cost / gained
+        self.bank_x = banked * np.append(barrier, np.full(len(worth), np.median(barrier)))
+        self._begin(wanted * pairs.buyers(barrier), z)
 
     def _weigh(self, worth: Array) -> None:
         """Say how far from the boundary each pair stays: in proportion to budget and worth.
 
         So small teams and goods are as well centred as large ones.
         """
-        pairs, (live, keeps, reserved) = self.pairs, self.on
-        self.weights = (
-            live * pairs.buyers(self.budgets) * pairs.goods(worth / worth.sum()),
-            keeps * self.budgets,
-            reserved * worth,
-        )
+        pairs, self.worth = self.pairs, worth / worth.sum()
+        self.bank_weight = self.banking * np.append(self.budgets, worth)
+        live = pairs.by_buyer(pairs.live * pairs.goods(self.worth))
+        self.weight = float(self.budgets @ live + self.bank_weight.sum())
 
-    def _slacken(self) -> None:
-        """Take the slacks of prices and costs."""
-        pairs, (live, keeps, reserved) = self.pairs, self.on
-        slack = pairs.goods(self.price) - pairs.buyers(self.cost) * pairs.values
-        self.slacks: Three = (
-            np.where(live, slack, 1.0),
-            np.where(keeps, 1 - self.cost * self.keep, 1.0),
-            np.where(reserved, self.price - self.reserve, 1.0),
-        )
+    def _slacks(self) -> tuple[Array, Array]:
+        """Take the slacks of prices and costs: of the pairs, and of those with the bank."""
+        pairs, price, cost = self.pairs, self.price, self.cost
+        slack = pairs.goods(price) - pairs.buyers(cost) * pairs.values
+        bank = np.append(1 - cost * self.keep, price - self.reserve)
+        return np.where(pairs.live, slack, 1.0), np.where(self.banking, bank, 1.0)
 
     def _start(self) -> None:
-        pairs, (live, keeps, reserved) = self.pairs, self.on
+        pairs, live = self.pairs, self.pairs.live
         # rough worth of each supply: every buyer bids in proportion to the value of all of it
         bids = pairs.values * pairs.buyers(self.budgets / pairs.by_buyer(pairs.values))
         rough = np.maximum(pairs.by_good(bids), self.reserve)
         self._weigh(rough)
         wanting = pairs.by_good(live * pairs.buyers(self.budgets))
-        self.amounts: Three = (
-            live * pairs.buyers(self.budgets) / pairs.goods(wanting),
-            keeps * self.budgets / 2,
-            reserved / 2,
-        )
+        self.bank_x = self.banking * np.append(self.budgets, np.ones(len(rough))) / 2
         self.price = 2 * rough
-        ratio = np.where(live, pairs.values, 1) / pairs.goods(self.price)
-        dearest = pairs.most_by_buyer(live * ratio)
+        dearest = pairs.most_by_buyer(pairs.values / pairs.goods(self.price))
         self.cost = 0.5 / np.maximum(dearest, self.keep)
-        self._slacken()
-        self.best = (self.price, self.amounts[0])
+        z, self.bank_z = self._slacks()
+        self._begin(live * pairs.buyers(self.budgets) / pairs.goods(wanting), z)
+
+    def _begin(self, x: Array, z: Array) -> None:
+        """Put units and slacks on the pairs."""
+        still = np.zeros(self.shape[1]), np.zeros(self.shape[0])
+        self.here = self.pairs.moved(x, z, x, still, 0.0, 0.0)
+        self.best = (self.pairs, self.price, self.here.x)
 
     def follow(self, tolerance: float, most: int, deadline: float) -> str:
         """Take steps until the merit is small, gets no better, or time is up; say which.
@@ -148,7 +150,7 @@ class CentralPath:
         while True:
             merit = self._measure()
             if merit < self.merit:
-                self.merit, self.best, stale = merit, (self.price, self.amounts[0]), 0
+                self.merit, self.best, stale = merit, (self.pairs, self.price, self.here.x), 0
             else:
                 stale += 1
             if self.merit <= tolerance:
@@ -157,116 +159,116 @@ class CentralPath:
                 return "stalled"
             if self.iterations >= most or time.monotonic() > deadline:
                 return "stopped"
+            if self.narrows and merit < NARROW:
+                self._narrow()
             self._advance()
             self.iterations += 1
+            tell("interior point: step {}, residual {:.1e}", self.iterations, self.merit)
+
+    def _narrow(self) -> None:
+        """Drop the pairs whose slack is large and whose units are few."""
+        self.narrows = False
+        (n, m), pairs, here = self.shape, self.pairs, self.here
+        slack = here.z / pairs.goods(self.price)
+        units = np.minimum(
+            SHARE / n, SHARE / m * pairs.buyers(self.budgets) / pairs.goods(self.price)
+        )
+        least = -pairs.most_by_buyer(np.where(pairs.live, -slack, -np.inf))
+        close = slack <= np.maximum(SLACK, pairs.buyers(least))
+        chosen = pairs.live & (close | (here.x >= units))
+        self.pairs = pairs.some(chosen)
+        self._weigh(self.worth * 1.0)
+        self._begin(here.x[chosen], here.z[chosen])
+        self.merit = self._measure()
 
     def best_point(self) -> tuple[Array, Any]:
-        """Prices (m,) and units (n, m) of the best iterate, in the market's own scale."""
-        pairs, supplies, (price, units) = self.pairs, self.market.supplies, self.best
+        """Prices (m,) and units (n, m) of the best iterate, in the market's own scale.
+
+        The units are sparse if the values are, or if the path went on with few pairs.
+        """
+        supplies, (pairs, price, units) = self.market.supplies, self.best
         fitting = supplies / np.maximum(pairs.by_good(units), 1)
         return price * self.credit / supplies, pairs.matrix(units * pairs.goods(fitting))
 
-    def _gained(self, amounts: Three) -> Array:
-        """Add up the utility that units and kept credits bring, (n,)."""
-        return self.pairs.by_buyer(self.pairs.values * amounts[0]) + self.keep * amounts[1]
-
     def _measure(self) -> float:
         """Take the residuals of budgets and supplies; return the merit of the iterate."""
-        self.utility = self._gained(self.amounts)
+        here, n = self.here, len(self.budgets)
+        self.utility = here.gained + self.keep * self.bank_x[:n]
         self.short = self.budgets - self.cost * self.utility
-        self.free = 1 - self.pairs.by_good(self.amounts[0]) - self.amounts[2]
-        self.total = _product(self.amounts, self.slacks)
+        self.free = 1 - here.taken - self.bank_x[n:]
+        self.total = here.total + float(self.bank_x @ (self.banking * self.bank_z))
         worst = max(np.abs(self.short / self.budgets).max(), np.abs(self.free).max())
         return float(max(worst, self.total / self.budgets.sum()))
 
     def _advance(self) -> None:
         """Take one step: a predictor and a corrector with the same factors."""
-        newton = self._newton()
-        here = tuple(x * z for x, z in zip(self.amounts, self.slacks, strict=True))
-        guess = newton((-here[0], -here[1], -here[2]))
-        primal, dual = self._lengths(guess)
-        ahead = _product(_moved(self.amounts, primal, guess.amounts),
-                         _moved(self.slacks, dual, guess.slacks))  # fmt: skip
+        pairs, here, n = self.pairs, self.here, len(self.budgets)
+        bank_x, bank_z = self.bank_x, self.bank_z
+        solve = self._factor()
+        # straight to the end, x z = 0: on each pair dx = -x (1 + q), where q = dz / z
+        duals = solve(-here.gained, -here.taken, -bank_x)
+        least, most, first, second = pairs.predicted(here, duals)
+        q = self._bank_move(duals) / bank_z
+        product = bank_x * bank_z * q
+        first, second = first + float(product.sum()), second + float(product @ q)
+        primal = 1 / max(1.0, 1 + most, 1 + q.max())
+        dual = 1 / max(1.0, -least, (-q).max(), (-duals[1] / self.cost).max())
+        ahead = (
+            self.total - primal * (self.total + first) + dual * first
+            - primal * dual * (first + second)
+        )  # fmt: skip
         # Mehrotra's guess of how far the next point on the path should be
-        barrier = self.total / sum(float(w.sum()) for w in self.weights)
-        centre = min((max(ahead, 0.0) / self.total) ** 3, 1.0) * barrier
-        aims = [
-            on * (centre * weight - xz - dx * dz)
-            for on, weight, xz, dx, dz in zip(
-                self.on, self.weights, here, guess.amounts, guess.slacks, strict=True
-            )
-        ]
-        move = newton((aims[0], aims[1], aims[2]))
+        centre = min((max(ahead, 0.0) / self.total) ** 3, 1.0) * self.total / self.weight
+        push, value, units = pairs.corrected(here, duals, centre * self.budgets, self.worth)
+        bank_push = centre * self.bank_weight / bank_z - bank_x + bank_x * q * (1 + q)
+        duals = solve(value, units, bank_push)
+        dx, used, closed = pairs.finished(here, push, duals)
+        bank_dz = self._bank_move(duals)
+        bank_dx = bank_push - bank_x * bank_dz / bank_z
+        bank_used = np.divide(-bank_dx, bank_x, out=np.zeros_like(q), where=bank_dx < 0)
         nearly = NEARLY if self.merit < SETTLED else EARLY
-        primal, dual = (min(1.0, nearly * length) for length in self._lengths(move))
-        self.amounts = _moved(self.amounts, primal, move.amounts)
-        self.slacks = _moved(self.slacks, dual, move.slacks)
-        self.price = self.price + dual * move.price
-        self.cost = self.cost + dual * move.cost
+        primal = min(1.0, nearly / max(1.0, used, bank_used.max()))
+        closed = max(1.0, closed, (-bank_dz / bank_z).max(), (-duals[1] / self.cost).max())
+        dual = min(1.0, nearly / closed)
+        self.here = pairs.moved(here.x, here.z, dx, duals, primal, dual)
+        self.bank_x, self.bank_z = bank_x + primal * bank_dx, bank_z + dual * bank_dz
+        self.price = self.price + dual * duals[0]
+        self.cost = self.cost + dual * duals[1]
 
-    def _newton(self) -> Callable[[Three], Move]:
-        """Factor the reduced system; return what solves it for changes asked of x z."""
-        pairs, (n, m) = self.pairs, self.shape
-        theta, keep_theta, idle_theta = (
-            x / z for x, z in zip(self.amounts, self.slacks, strict=True)
-        )
-        weight = pairs.values * theta
-        square = pairs.by_buyer(pairs.values * weight) + self.keep**2 * keep_theta
-        inverse = 1 / (square + self.utility / self.cost)
-        mass = pairs.by_good(theta) + idle_theta
-        matrix = pairs.matrix(weight)
-        demand = pairs.by_good(self.amounts[0]) + idle_theta * self.price
+    def _bank_move(self, duals: Duals) -> Array:
+        """Moves of the slacks of pairs with the bank."""
+        price, cost = duals
+        return self.banking * np.append(-self.keep * cost, price)
+
+    def _factor(self) -> Callable[[Array, Array, Array], Duals]:
+        """Factor the reduced system; return what solves it for units asked for.
+
+        These are given by their value to buyers, by their number for goods, and at the bank.
+        """
+        pairs, here, (n, m) = self.pairs, self.here, self.shape
+        bank_theta = self.bank_x / self.bank_z
+        keep_theta, idle_theta = bank_theta[:n], bank_theta[n:]
+        inverse = 1 / (here.square + self.keep**2 * keep_theta + self.utility / self.cost)
+        mass = here.mass + idle_theta
+        matrix = pairs.matrix(here.weight)
+        demand = here.taken + idle_theta * self.price
         if m <= n:
-            scale = self.price
-            gram = pairs.gram_of_goods(weight * np.sqrt(pairs.buyers(inverse)))
+            scale, other = self.price, inverse
+            gram = pairs.gram_of_goods(pairs.scaled(here.weight, np.sqrt(inverse), scale))
             excess = demand + matrix.T @ (inverse * self.keep * keep_theta)
         else:
-            scale = self.cost
-            gram = pairs.gram_of_buyers(weight / np.sqrt(pairs.goods(mass)))
+            scale, other = self.cost, 1 / mass
+            gram = pairs.gram_of_buyers(pairs.scaled(here.weight, scale, np.sqrt(other)))
             excess = self.keep * keep_theta + matrix @ (demand / mass)
-        factors = factor(scale[:, None] * gram * scale[None, :], scale * excess)
+        factors = factor(gram, scale * excess)
 
-        def newton(aims: Three) -> Move:
-            push = tuple(aim / z for aim, z in zip(aims, self.slacks, strict=True))
-            of_buyers = self.short / self.cost - self._gained((push[0], push[1], push[2]))
-            of_goods = pairs.by_good(push[0]) + push[2] - self.free
+        def solve(value: Array, units: Array, bank: Array) -> Duals:
+            of_buyers = self.short / self.cost - value - self.keep * bank[:n]
+            of_goods = units + bank[n:] - self.free
             if m <= n:
-                right = matrix.T @ (inverse * of_buyers) + of_goods
-                price = scale * factors.solve(scale * right)
-                cost = inverse * (matrix @ price + of_buyers)
-            else:
-                right = of_buyers + matrix @ (of_goods / mass)
-                cost = scale * factors.solve(scale * right)
-                price = (matrix.T @ cost + of_goods) / mass
-            slacks = (
-                pairs.live * (pairs.goods(price) - pairs.buyers(cost) * pairs.values),
-                -(self.keep * cost),
-                self.on[2] * price,
-            )
-            thetas = (theta, keep_theta, idle_theta)
-            x, kept, idle = (p - t * dz for p, t, dz in zip(push, thetas, slacks, strict=True))
-            return Move(price, cost, (x, kept, idle), slacks)
+                price = scale * factors.solve(scale * (matrix.T @ (inverse * of_buyers) + of_goods))
+                return price, inverse * (matrix @ price + of_buyers)
+            cost = scale * factors.solve(scale * (of_buyers + matrix @ (of_goods / mass)))
+            return (matrix.T @ cost + of_goods) / mass, cost
 
-        return newton
-
-    def _lengths(self, move: Move) -> tuple[float, float]:
-        """Longest primal and dual steps that stay nonnegative, at most 1."""
-        primal = min(map(_reach, self.amounts, move.amounts))
-        dual = min(_reach(self.cost, move.cost), *map(_reach, self.slacks, move.slacks))
-        return primal, dual
-
-
-def _moved(here: Three, length: float, move: Three) -> Three:
-    return (
-        here[0] + length * move[0], here[1] + length * move[1], here[2] + length * move[2],
-    )  # fmt: skip
-
-
-def _product(amounts: Three, slacks: Three) -> float:
-    """Complementarity: 0 at the equilibrium. Dead pairs carry no amount."""
-    return sum(float((x * z).sum()) for x, z in zip(amounts, slacks, strict=True))
-
-
-def _reach(here: Array, move: Array) -> float:
-    """How far along a move numbers stay nonnegative, at most all the way."""
-    return float(min(1.0, np.where(move < 0, -here / move, np.inf).min(initial=1.0)))
+        return solve

@@ -2,18 +2,21 @@
 
 A conic solver's shares say which pairs trade, if not quite how much. Bids are read off them, cycles
 of the flow are cancelled, and the forest that remains is where :mod:`qmopt.methods.pivots` starts:
-most often it has nothing left to do but to compute the prices that the forest implies.
+most often it has nothing left to do but to compute the prices that the forest implies. In a large
+market only the pairs that the point trades are listed; see :mod:`qmopt.methods.edges`.
 """
 
 from __future__ import annotations
 
 import time
+from typing import Any, cast
 
 import numpy as np
 
 from qmopt.forest import heaviest, without_cycles
 from qmopt.graph import MarketGraph, market_graph
 from qmopt.market import Market
+from qmopt.methods.edges import traded
 from qmopt.methods.pivots import Crossed, Pivots, to_budgets
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.pairs import entries, total_by
@@ -21,6 +24,8 @@ from qmopt.utilities.protocol import Allocation, Array
 
 #: Flow, as a share of the smaller flow through its ends, that says nothing about who buys what.
 NOISE = 1e-9
+#: Pairs from which on only those that the point trades are listed.
+MANY = 10_000
 TINY = float(np.finfo(float).tiny)
 
 
@@ -51,21 +56,28 @@ def crossover(
     """
     if not isinstance(market.utility, Linear):
         raise TypeError(f"crossover needs linear utilities, got {type(market.utility).__name__}")
-    graph = market_graph(market)
+    listed = not near or _pairs(market) < MANY
+    graph = market_graph(market) if listed else traded(market, prices, allocation, NOISE / 10)
     flow = spends(graph, prices, allocation)
     size = _size(graph, flow)
     weight = flow / np.minimum(size[graph.source], size[graph.sink])
     if near:
-        order = np.argsort(-weight, kind="stable")
-        order = order[weight[order] > NOISE]
+        order = np.flatnonzero(weight > NOISE)
+        order = order[np.argsort(-weight[order], kind="stable")]
         edges, flow = without_cycles(
             graph.nodes, graph.source, graph.sink, np.log(graph.value), flow, order.tolist()
         )
     else:
         edges = heaviest(graph.nodes, graph.source, graph.sink, weight)
-    pivoting = Pivots(graph, [k for k in edges if flow[k] > 0], flow, size)
+    pivoting = Pivots(graph, [k for k in edges if flow[k] > 0], flow, size, listed=listed)
     limit = 200 * (market.n + market.m) if most_pivots is None else most_pivots
     return pivoting.run(limit, time.monotonic() + time_limit)
+
+
+def _pairs(market: Market) -> int:
+    """Count the pairs that have a value, or are at least stored."""
+    values: Any = cast(Linear, market.utility).values
+    return int(getattr(values, "nnz", values.size))
 
 
 def _size(graph: MarketGraph, flow: Array) -> Array:

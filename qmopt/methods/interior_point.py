@@ -64,7 +64,7 @@ class InteriorPoint:
         refuse_caps(market)
         inner = trading(market)
         assert isinstance(inner.utility, Linear)
-        path = CentralPath(inner, inner.utility)
+        path = CentralPath(inner, inner.utility, narrow=self.crossover)
         status = path.follow(self.tolerance, self.max_iterations, begun + self.time_limit)
         prices, allocation = path.best_point()
         solved = time.monotonic()

@@ -1,4 +1,4 @@
-# ruff: noqa: ANN001, ANN201, ANN202
+# ruff: noqa: ANN001, ANN201
 """The passes of the interior point over pairs, compiled; what they do is said where they are used.
 
 Sums over a buyer's pairs may be added in any order, so that they can be vectorised. Where something
@@ -13,7 +13,9 @@ import numpy as np
 
 TINY = float(np.finfo(np.float64).tiny)
 
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+_compiled = numba.njit(
+    cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"}
+)
 
 
 @_compiled

@@ -31,6 +31,7 @@ from qmopt.forest import Forest, flows, grow, path
 from qmopt.graph import MarketGraph
 from qmopt.level import level
 from qmopt.loops import run
+from qmopt.methods.edges import wider
 from qmopt.progress import tell
 from qmopt.utilities.pairs import total_by
 from qmopt.utilities.protocol import Array
@@ -93,7 +94,16 @@ def to_budgets(graph: MarketGraph, flow: Array) -> Array:
 class Pivots:
     """The state between pivots: the forest's edges and the nonnegative flow on them."""
 
-    def __init__(self, edges: MarketGraph, forest: list[int], flow: Array, size: Array) -> None:
+    def __init__(
+        self,
+        edges: MarketGraph,
+        forest: list[int],
+        flow: Array,
+        size: Array,
+        *,
+        listed: bool = True,
+    ) -> None:
+        self.listed = listed  # whether the edges are all there are
         self.edges, self.market, self.nodes = edges, edges.market, edges.nodes
         self.forest_edges = forest
         self.flow = np.zeros(len(flow))
