@@ -6,14 +6,15 @@ to be loaded; beyond, numba compiles the same function once for all and runs it 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-#: Length from which on compiling pays.
-LONG = 3000
+#: Length from which on compiling pays, and where the compiler is loaded anyway.
+LONG, LOADED = 3000, 300
 
 
 def run(loop: Callable[..., Any], length: int, *arguments: Any) -> tuple[list[Any], ...]:
@@ -37,7 +38,7 @@ def run(loop: Callable[..., Any], length: int, *arguments: Any) -> tuple[list[An
     >>> run(squares, 3, [1.0, 2.0, 3.0], [0.0] * 3)
     ([1.0, 2.0, 3.0], [1.0, 4.0, 9.0])
     """
-    if length < LONG:
+    if length < (LOADED if "numba" in sys.modules else LONG):
         told = [a.tolist() if isinstance(a, np.ndarray) else a for a in arguments]
         loop(*told)
         return tuple(a for a in told if isinstance(a, list))

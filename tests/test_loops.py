@@ -24,6 +24,7 @@ def test_what_is_filled_comes_back_and_arrays_stay_as_they_are(length):
 @pytest.fixture(params=[0, 10**9], ids=["compiled", "interpreted"])
 def long(request, monkeypatch):
     monkeypatch.setattr(loops, "LONG", request.param)
+    monkeypatch.setattr(loops, "LOADED", request.param)
 
 
 def test_a_tree_worked_by_hand(long):
@@ -57,6 +58,7 @@ def test_both_cross_over_to_the_same_bits(monkeypatch):
     found = {}
     for length in (0, 10**9):
         monkeypatch.setattr(loops, "LONG", length)
+        monkeypatch.setattr(loops, "LOADED", length)
         for seed in range(0, 60, 3):
             market = trading(generate.market(seed))
             shares = np.outer(market.budgets / market.budgets.sum(), market.supplies)
