@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qmopt.errors import MarketError
-from qmopt.utilities.protocol import Array
+
+Array: TypeAlias = NDArray[np.float64]
 
 #: Letters of an object that a message still shows.
 _LONG = 200

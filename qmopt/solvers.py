@@ -10,19 +10,20 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from qmopt.arguments import settings
 from qmopt.deadline import hold
 from qmopt.errors import MarketError, QmoptError, SolverFailed, SolverNotInstalled
-from qmopt.utilities.protocol import Array
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
+Array: TypeAlias = NDArray[np.float64]
 
 #: What solvers behind CVXPY call their time limit, in seconds.
 _TIME_LIMIT = {

@@ -2,11 +2,12 @@
 
 from qmopt.methods.choose import choose
 from qmopt.methods.column_generation import ColumnGeneration
-from qmopt.methods.eisenberg_gale import EisenbergGale, EisenbergGaleModel, eisenberg_gale
+from qmopt.methods.eisenberg_gale import EisenbergGale
 from qmopt.methods.interior_point import InteriorPoint
 from qmopt.methods.lp import LinearProgramming
 from qmopt.methods.outcome import Method, Outcome
 from qmopt.methods.pivoting import Pivoting
+from qmopt.methods.program import EisenbergGaleModel, eisenberg_gale
 from qmopt.methods.proportional_response import ProportionalResponse
 
 __all__ = [
