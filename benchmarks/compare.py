@@ -33,7 +33,10 @@ FULL = {
     "squares:full": ["--time-limit", "60", "--repeat", "2"],
     "gao-kroer:full": ["--time-limit", "60", "--repeat", "1"],
     "pdhcg-fisher:full": ["--peers", "--time-limit", "60", "--repeat", "2"],
-    "scaling:full": ["--time-limit", "60", "--repeat", "2"],
+    "scaling:full": [
+        *("--method", "column-generation", "--method", "lp"),
+        *("--time-limit", "60", "--repeat", "2"),
+    ],
 }
 
 
@@ -91,12 +94,10 @@ def table(name):
         if late:
             cells[2] += f", {late} without an answer"
         lines.append(f"| {' | '.join(cells)} |")
-    options = document["options"]
-    again = f"qmopt bench {name.replace('-full', ':full')}"
-    again += " --peers" if any(r["method"] == "kelley" for r in rows) else ""
-    again += f" --time-limit {options['time_limit']:g} --repeat {options['repeat']}"
     count = "1 market" if markets == 1 else f"{markets} markets"
-    title = f"**{name.replace('-full', ', full size')}**, {count}: `{again}`"
+    title = (
+        f"**{name.replace('-full', ', full size')}**, {count}: `{document['options']['command']}`"
+    )
     return "\n".join([title, "", *lines, ""])
 
 
