@@ -109,10 +109,8 @@ class CentralPath:
 
         So small teams and goods are as well centred as large ones.
         """
-        pairs, self.worth = self.pairs, worth / worth.sum()
+        self.worth = worth / worth.sum()
         self.bank_weight = self.banking * np.append(self.budgets, worth)
-        live = pairs.by_buyer(pairs.live * pairs.goods(self.worth))
-        self.weight = float(self.budgets @ live + self.bank_weight.sum())
 
     def _slacks(self) -> tuple[Array, Array]:
         """Take the slacks of prices and costs: of the pairs, and of those with the bank."""
@@ -136,7 +134,9 @@ class CentralPath:
         self._begin(live * pairs.buyers(self.budgets) / pairs.goods(wanting), z)
 
     def _begin(self, x: Array, z: Array) -> None:
-        """Put units and slacks on the pairs."""
+        """Put units and slacks on the pairs, and add up their weights."""
+        live = self.pairs.by_buyer(self.pairs.live * self.pairs.goods(self.worth))
+        self.weight = float(self.budgets @ live + self.bank_weight.sum())
         still = np.zeros(self.shape[1]), np.zeros(self.shape[0])
         self.here = self.pairs.moved(x, z, x, still, 0.0, 0.0)
         self.best = (self.pairs, self.price, self.here.x)
@@ -177,7 +177,6 @@ class CentralPath:
         close = slack <= np.maximum(SLACK, pairs.buyers(least))
         chosen = pairs.live & (close | (here.x >= units))
         self.pairs = pairs.some(chosen)
-        self._weigh(self.worth * 1.0)
         self._begin(here.x[chosen], here.z[chosen])
         self.merit = self._measure()
 
@@ -202,7 +201,7 @@ class CentralPath:
 
     def _advance(self) -> None:
         """Take one step: a predictor and a corrector with the same factors."""
-        pairs, here, n = self.pairs, self.here, len(self.budgets)
+        pairs, here = self.pairs, self.here
         bank_x, bank_z = self.bank_x, self.bank_z
         solve = self._factor()
         # straight to the end, x z = 0: on each pair dx = -x (1 + q), where q = dz / z
@@ -236,9 +235,9 @@ class CentralPath:
         self.cost = self.cost + dual * duals[1]
 
     def _bank_move(self, duals: Duals) -> Array:
-        """Moves of the slacks of pairs with the bank."""
+        """Return the moves of the slacks of pairs with the bank."""
         price, cost = duals
-        return self.banking * np.append(-self.keep * cost, price)
+        return np.where(self.banking, np.append(-self.keep * cost, price), 0.0)
 
     def _factor(self) -> Callable[[Array, Array, Array], Duals]:
         """Factor the reduced system; return what solves it for units asked for.

@@ -7,9 +7,9 @@ a few bits however near to singular the matrix is (W. K. Grassmann, M. I. Taksar
 "Regenerative analysis and steady state distributions for Markov chains", Operations Research 33(5),
 1985). An ordinary Cholesky factorisation loses definiteness on the same systems.
 
-Of each row only what is right of the diagonal is ever formed, a block of rows at a time: first what
-the rows above add to it, by one matrix product; then the block alone, all columns beyond it lumped
-into its excess; then, with the inverse of the block's triangle (nonnegative as well), those columns.
+Of each row only what is right of the diagonal is formed, a block of rows at a time: first what the
+rows above add to it, by one matrix product; then the block alone, all columns beyond it lumped into
+its excess; then those columns, by the inverse of the block's triangle, which is nonnegative, too.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from qmopt.utilities.pairs import total_by
 from qmopt.utilities.protocol import Array
@@ -103,7 +104,7 @@ class _Passes:
     def corrected(
         self, here: Sums, duals: Duals, per_buyer: Array, per_good: Array
     ) -> tuple[Array, Array, Array]:
-        """Units asked for at the given slacks, after the predictor; their value and their number.
+        """Units asked for at the given slacks after the predictor, their value and number.
 
         Returns
         -------
@@ -168,7 +169,7 @@ class DensePairs(_Passes):
         """Return the numbers as a matrix (n, m)."""
         return numbers
 
-    def some(self, chosen: Array) -> SparsePairs:
+    def some(self, chosen: NDArray[np.bool_]) -> SparsePairs:
         """Return some of the pairs, at least one of each buyer."""
         buyer, good = np.nonzero(chosen)
         begin = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))])
@@ -200,7 +201,7 @@ class CompiledPairs(DensePairs):
     def corrected(
         self, here: Sums, duals: Duals, per_buyer: Array, per_good: Array
     ) -> tuple[Array, Array, Array]:
-        """Units asked for at the given slacks, after the predictor; their value and their number."""
+        """Units asked for at the given slacks after the predictor, their value and number."""
         from qmopt.methods.path_kernels import corrected
 
         push, value, units = (
@@ -270,7 +271,7 @@ class SparsePairs(_Passes):
         pattern = self.pattern
         return sp.csr_array((numbers, pattern.indices, pattern.indptr), shape=pattern.shape)
 
-    def some(self, chosen: Array) -> SparsePairs:
+    def some(self, chosen: NDArray[np.bool_]) -> SparsePairs:
         """Return some of the pairs, at least one of each buyer."""
         begin = np.concatenate([[0], np.cumsum(self.by_buyer(chosen.astype(float)))])
         return SparsePairs(

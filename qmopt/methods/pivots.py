@@ -118,11 +118,23 @@ class Pivots:
             forest, price = self._settle(most_pivots, deadline)
             if self.pivots >= most_pivots or time.monotonic() > deadline:
                 return self._crossed(price, finished=False)
-            self.passes += 1
+            self.passes += self.listed
             tell("crossover: {} pivots", self.pivots)
-            if not self._enter(forest, price):
+            if not self._enter(forest, price) and not self._widen(price):
                 self._level(forest, price)
                 return self._crossed(price, finished=True)
+
+    def _widen(self, price: Array) -> bool:
+        """Look for what is wanted among all that is not listed; list it."""
+        if self.listed:
+            return False
+        self.passes += 1
+        graph = wider(self.edges, price, TIE)
+        if graph is None:
+            return False
+        self.flow = np.append(self.flow, np.zeros(len(graph.value) - len(self.flow)))
+        self.edges = graph
+        return True
 
     def _level(self, forest: Forest, price: Array) -> None:
         """Where the rounding of large flows was left to small ones, give it back to the large."""
