@@ -295,6 +295,6 @@ class Market:
         names = (type(self.utility).__name__, self.buyers, self.goods)
         numbers = (
             self.budgets, self.supplies, self.reserves, self.keep_values, self.utility_caps,
-            self.credit_rate,
+            self.credit_rate, *self.utility.parameters,
         )  # fmt: skip
         return digest(names, numbers, self.utility)

@@ -164,7 +164,7 @@ class EisenbergGaleModel:
         inner = self._inner
         ways = inner.utility.activities()
         levels = np.maximum(np.asarray(self._levels.value, dtype=float), 0)
-        brought = ways.values * self._full * levels
+        brought = inner.utility.brought(self._full * levels)
         total = np.bincount(ways.owner, weights=brought, minlength=inner.n)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = (brought / total[ways.owner]) * (inner.budgets / self._credit)[ways.owner]

@@ -93,6 +93,11 @@ class Utility(ABC):
         """Whether allocations are to be sparse, too."""
         return False
 
+    @property
+    def parameters(self) -> tuple[Array, ...]:
+        """Numbers beside the activities that say which utility it is; for fingerprints."""
+        return ()
+
     @abstractmethod
     def value(self, allocation: Allocation) -> Array:
         """Value of the bundles in an allocation of shape (n, m), dense or sparse."""
@@ -148,6 +153,14 @@ class Utility(ABC):
         shape = (self.shape[0], len(ways.owner))
         weights = sp.csr_array((ways.values, (ways.owner, np.arange(shape[1]))), shape=shape)
         return cast("cp.Expression", weights @ levels)
+
+    def brought(self, levels: Array) -> Array:
+        """Part of the value that each activity brings at these levels, shape (K,).
+
+        Default: its value times its level. Where value is no such sum, the parts are those of
+        Euler's theorem: levels times the slope of value in them.
+        """
+        return self.activities().values * levels
 
     def unit_cost(self, prices: Array) -> Array:
         """Least spend per unit of value, credits; ``inf`` for who values nothing on sale.
