@@ -64,6 +64,10 @@ def geometric(numbers):
     return math.exp(sum(map(math.log, numbers)) / len(numbers))
 
 
+def size(number):
+    return "0" if number == 0 else f"{number:.0e}"
+
+
 def table(name):
     """Return the Markdown table of one recorded suite: a line for each method."""
     document = json.loads((RESULTS / f"bench-{name}.json").read_text("utf-8"))
@@ -87,8 +91,8 @@ def table(name):
             f"`{method}`",
             f"{certified} of {markets}",
             f"{geometric(times):.2g} ({max(times):.2g})" if times else "-",
-            f"{max(worst):.0e}" if worst else "-",
-            f"{max(errors):.0e}" if errors else "-",
+            size(max(worst)) if worst else "-",
+            size(max(errors)) if errors else "-",
             f"{max(memory):.0f}" if memory else "-",
         ]
         if late:
