@@ -31,6 +31,7 @@ from qmopt.methods import (
     InteriorPoint,
     LinearProgramming,
     Method,
+    Newton,
     Outcome,
     Pivoting,
     ProportionalResponse,
@@ -39,13 +40,16 @@ from qmopt.methods import (
 from qmopt.proving import ExactAnswer
 from qmopt.reading import read_market
 from qmopt.solvers import Clarabel, Cvxpy, Scs, Solver
-from qmopt.utilities import Linear, Utility
+from qmopt.utilities import Bundles, Linear, Utility
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Bundles",
+    "CES",
     "Certificate",
     "Clarabel",
+    "CobbDouglas",
     "ColumnGeneration",
     "Cvxpy",
     "EisenbergGale",
@@ -60,6 +64,7 @@ __all__ = [
     "Market",
     "MarketError",
     "Method",
+    "Newton",
     "NotCertified",
     "Outcome",
     "Pivoting",

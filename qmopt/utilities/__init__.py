@@ -1,6 +1,10 @@
 """What buyers want: one file per family, all for every buyer of a market at once."""
 
+from qmopt.utilities.bundles import Bundles
+from qmopt.utilities.ces import CES
+from qmopt.utilities.cobb_douglas import CobbDouglas
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Activities, Allocation, Array, Best, Utility
+from qmopt.utilities.smooth import Smooth
 
-__all__ = ["Activities", "Allocation", "Array", "Best", "Linear", "Utility"]
+__all__ = ["Activities", "Allocation", "Array", "Best", "CES", "CobbDouglas", "Bundles", "Linear", "Smooth", "Utility"]
