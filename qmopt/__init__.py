@@ -40,13 +40,13 @@ from qmopt.methods import (
 from qmopt.proving import ExactAnswer
 from qmopt.reading import read_market
 from qmopt.solvers import Clarabel, Cvxpy, Scs, Solver
-from qmopt.utilities import Bundles, Linear, Utility
+from qmopt.utilities import CES, Bundles, CobbDouglas, Linear, Utility
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Bundles",
     "CES",
+    "Bundles",
     "Certificate",
     "Clarabel",
     "CobbDouglas",

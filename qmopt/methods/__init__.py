@@ -5,6 +5,7 @@ from qmopt.methods.column_generation import ColumnGeneration
 from qmopt.methods.eisenberg_gale import EisenbergGale
 from qmopt.methods.interior_point import InteriorPoint
 from qmopt.methods.lp import LinearProgramming
+from qmopt.methods.newton import Newton
 from qmopt.methods.outcome import Method, Outcome
 from qmopt.methods.pivoting import Pivoting
 from qmopt.methods.program import EisenbergGaleModel, eisenberg_gale
@@ -17,6 +18,7 @@ __all__ = [
     "InteriorPoint",
     "LinearProgramming",
     "Method",
+    "Newton",
     "Outcome",
     "Pivoting",
     "ProportionalResponse",

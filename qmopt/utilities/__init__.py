@@ -7,4 +7,15 @@ from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Activities, Allocation, Array, Best, Utility
 from qmopt.utilities.smooth import Smooth
 
-__all__ = ["Activities", "Allocation", "Array", "Best", "CES", "CobbDouglas", "Bundles", "Linear", "Smooth", "Utility"]
+__all__ = [
+    "CES",
+    "Activities",
+    "Allocation",
+    "Array",
+    "Best",
+    "Bundles",
+    "CobbDouglas",
+    "Linear",
+    "Smooth",
+    "Utility",
+]
