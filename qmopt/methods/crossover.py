@@ -110,3 +110,20 @@ def spends(graph: MarketGraph, prices: Array, allocation: Allocation) -> Array:
 def _finite(numbers: Array) -> Array:
     """Return the positive numbers; 0 for the others, and for what is not a number at all."""
     return np.maximum(np.nan_to_num(numbers, posinf=0.0), 0)
+
+
+def earlier(market: Market, start: Any) -> tuple[Array, Allocation]:
+    """Prices and units of an earlier answer, restricted to what trades in the market.
+
+    Parameters
+    ----------
+    market
+        Whole; its trading part is what :func:`qmopt.methods.outcome.trading` returns.
+    start
+        Anything with ``prices`` (m,) and ``allocation`` (n, m) of the same buyers and goods.
+    """
+    prices, allocation = np.asarray(start.prices, dtype=float), start.allocation
+    if market.active.all() and market.sold.all():
+        return prices, allocation
+    buyers, goods = np.flatnonzero(market.active), np.flatnonzero(market.sold)
+    return prices[goods], allocation[buyers][:, goods]

@@ -103,6 +103,8 @@ def _at(values: Any, rows: Indices, columns: Indices) -> Array:
     return np.asarray(values[rows, columns], dtype=float).ravel() if rows.size else np.zeros(0)
 
 
+# what nobody trades has no price yet: whoever values it gains without bound
+@np.errstate(divide="ignore", invalid="ignore")
 def _best(values: Any, cost: Array, price: Array) -> tuple[Array, Indices]:
     """Largest gain ``value * cost / price`` of each buyer, (n,), and the good that brings it."""
     n, m = values.shape

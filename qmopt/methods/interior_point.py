@@ -12,9 +12,16 @@ from qmopt.arguments import named, settings
 from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.methods.central_path import CentralPath
-from qmopt.methods.crossover import crossover
+from qmopt.methods.crossover import crossover, earlier
 from qmopt.methods.outcome import Outcome, refuse_caps, restore, trading
+from qmopt.methods.pivots import Crossed
 from qmopt.utilities.linear import Linear
+from qmopt.utilities.protocol import Array
+
+#: Pivots from an earlier answer, as a share of buyers and goods in percent, that are tried first.
+FEW_PIVOTS = 10
+#: Share by which the prices of an earlier answer may be off.
+OFF = 0.03
 
 
 @dataclass(frozen=True)
@@ -50,8 +57,16 @@ class InteriorPoint:
 
     # where an iterate leaves the range of floats it is not kept
     @np.errstate(all="ignore")
-    def solve(self, market: Market) -> Outcome:
+    def solve(self, market: Market, start: Any = None) -> Outcome:
         """Follow the path, keep the best iterate, cross over.
+
+        Parameters
+        ----------
+        market
+            With linear utilities and no utility caps.
+        start
+            An earlier answer, of the same buyers and goods. If few pivots lead from it to the new
+            equilibrium there is no path to follow; otherwise the path starts near its prices.
 
         Raises
         ------
@@ -64,19 +79,37 @@ class InteriorPoint:
         refuse_caps(market)
         inner = trading(market)
         assert isinstance(inner.utility, Linear)
-        path = CentralPath(inner, inner.utility, narrow=self.crossover)
-        status = path.follow(self.tolerance, self.max_iterations, begun + self.time_limit)
-        prices, allocation = path.best_point()
-        solved = time.monotonic()
-        stats: dict[str, Any] = {"iterations": path.iterations}
+        crossed, near = (None, None) if start is None else self._from_start(inner, market, start)
+        stats: dict[str, Any] = {"iterations": 0}
+        status, point, solved = "optimal", None, time.monotonic()
+        if crossed is None or not crossed.finished:
+            path = CentralPath(inner, inner.utility, near, narrow=self.crossover)
+            status = path.follow(self.tolerance, self.max_iterations, begun + self.time_limit)
+            point = path.best_point()
+            stats["iterations"] = path.iterations
+            solved = time.monotonic()
+            if self.crossover:
+                crossed = crossover(inner, *point, time_limit=self.time_limit - (solved - begun))
         notes: tuple[str, ...] = ()
-        if self.crossover:
-            left = self.time_limit - (solved - begun)
-            crossed = crossover(inner, prices, allocation, time_limit=left)
-            prices, allocation = crossed.prices, crossed.allocation
+        if crossed is not None:
+            point = crossed.prices, crossed.allocation
             stats |= {"pivots": crossed.pivots, "passes": crossed.passes}
             if not crossed.finished:
                 notes = ("the crossover ran out of time or pivots before it was done",)
-        prices, allocation = restore(market, prices, allocation)
+        assert point is not None
+        prices, allocation = restore(market, *point)
         stats["seconds"] = {"solve": solved - begun, "crossover": time.monotonic() - solved}
         return Outcome(prices, allocation, status, stats, notes)
+
+    def _from_start(
+        self, inner: Market, market: Market, start: Any
+    ) -> tuple[Crossed | None, tuple[Array, float] | None]:
+        """Cross over from an earlier answer, if few pivots do; and prices for a path from there."""
+        prices, allocation = earlier(market, start)
+        near = (prices, OFF) if ((prices > 0) & (prices < np.inf)).all() else None
+        if not self.crossover:
+            return None, near
+        few = FEW_PIVOTS * (inner.n + inner.m) // 100
+        return crossover(
+            inner, prices, allocation, time_limit=self.time_limit, most_pivots=few
+        ), near

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 from qmopt.arguments import named, settings
 from qmopt.errors import MarketError
 from qmopt.market import Market
-from qmopt.methods.crossover import crossover
+from qmopt.methods.crossover import crossover, earlier
 from qmopt.methods.outcome import Outcome, refuse_caps, restore, trading
 from qmopt.utilities.linear import Linear
 
@@ -43,8 +44,15 @@ class Pivoting:
 
     # at the ends of floating point numbers overflow; the certificate judges what comes of it
     @np.errstate(all="ignore")
-    def solve(self, market: Market) -> Outcome:
+    def solve(self, market: Market, start: Any = None) -> Outcome:
         """Pivot until nobody wants anything else.
+
+        Parameters
+        ----------
+        market
+            With linear utilities and no utility caps.
+        start
+            An earlier answer, of the same buyers and goods: the pivots start at its trades.
 
         Raises
         ------
@@ -56,14 +64,19 @@ class Pivoting:
             raise MarketError(f"Pivoting needs linear utilities, got {named(market.utility)}")
         refuse_caps(market)
         inner = trading(market)
-        activities = inner.utility.activities()
-        good = activities.needs.indices
-        shares = inner.budgets[activities.owner] / inner.budgets.sum()
-        start = sp.csr_array(
-            (shares * inner.supplies[good], (activities.owner, good)), shape=inner.shape
+        if start is None:
+            activities = inner.utility.activities()
+            good = activities.needs.indices
+            shares = inner.budgets[activities.owner] / inner.budgets.sum()
+            units = sp.csr_array(
+                (shares * inner.supplies[good], (activities.owner, good)), shape=inner.shape
+            )
+            prices = np.full(inner.m, inner.budgets.sum() / inner.supplies.sum())
+        else:
+            prices, units = earlier(market, start)
+        crossed = crossover(
+            inner, prices, units, near=start is not None, time_limit=self.time_limit
         )
-        prices = np.full(inner.m, inner.budgets.sum() / inner.supplies.sum())
-        crossed = crossover(inner, prices, start, near=False, time_limit=self.time_limit)
         prices, allocation = restore(market, crossed.prices, crossed.allocation)
         return Outcome(
             prices,
