@@ -12,7 +12,7 @@ MARKET = generate.lognormal(60, 8)
 WORDS = {
     qm.Pivoting(): "crossover",
     qm.InteriorPoint(): "interior point: step",
-    qm.ColumnGeneration(): "pass 2, demand and supply",
+    qm.ColumnGeneration(): "pass 2 over the values",
     qm.LinearProgramming(): "linear program 1, gap",
     qm.ProportionalResponse(): "proportional response: step 10, gap",
 }

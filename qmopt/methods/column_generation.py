@@ -15,10 +15,12 @@ from qmopt.market import Market
 from qmopt.methods.central_path import CentralPath
 from qmopt.methods.crossover import crossover
 from qmopt.methods.outcome import Outcome, refuse_caps
-from qmopt.methods.reduced import Reduced
+from qmopt.methods.reduced import Pairs, Reduced
+from qmopt.methods.scan import Liked
 from qmopt.methods.screening import Look, Screen
 from qmopt.progress import tell
 from qmopt.utilities.linear import Linear
+from qmopt.utilities.pairs import pairs
 from qmopt.utilities.protocol import Array
 
 #: Buyers in the first sample, at least, and per good.
@@ -27,6 +29,8 @@ SAMPLE, PER_GOOD = 1000, 3
 GROWTH = 8
 #: How many times over the credits that may move outweigh what demand and supply are apart.
 GENEROSITY = 1.5
+#: Pairs that are so few that twice as many cost nothing.
+FEW = 4000
 #: Merits between which the central path is left, and steps along it at most.
 ROUGH, FINE, MOST_STEPS = 1e-2, 1e-9, 100
 #: How many times nearer each round brings demand and supply.
@@ -105,6 +109,7 @@ class _Run:
         self.budgets = market.budgets[self.buyers]
         self.iterations = self.passes = self.pivots = 0
         self.notes: list[str] = []
+        self.guess: Liked | None = None
         self.deadline = self.begun + method.time_limit
 
     def outcome(self, start: Any) -> Outcome:
@@ -133,6 +138,13 @@ class _Run:
         """Take the prices of an earlier answer; unknown ones are found by a pass."""
         prices = np.maximum(start.prices, self.market.reserves)
         prices = np.where((prices > 0) & (prices < np.inf), prices, np.nan)
+        buyers, goods, units = pairs(start.allocation)
+        spend = np.argsort(units * np.nan_to_num(prices)[goods], kind="stable")
+        most = np.full(self.market.n, -1)
+        most[buyers[spend]] = goods[spend]  # the last one stays
+        none = np.zeros(len(self.buyers))
+        first = most[self.buyers]
+        self.guess = Liked(none, first, first, none, np.full(len(first), -1))
         self._price_unknown(prices)
         return prices
 
@@ -219,29 +231,30 @@ class _Run:
     def _from_all(self, prices: Array) -> tuple[Reduced, Array, Any]:
         """Go over the whole market in rounds, until no more than the last digits can change."""
         generosity, best = GENEROSITY, self._look(prices)
-        pairs = best.close(generosity)
+        close = _close(best, generosity)
         while True:
-            reduced = best.reduce(pairs)
+            reduced = best.reduce(close)
             inner, allocation, gap = self._solve(best, reduced)
             prices = reduced.prices(inner)
             if gap <= NEAR or time.monotonic() > self.deadline:
                 break
             look = self._look(prices)
             if look.dual < best.dual:
-                best, pairs = look, look.close(generosity)
+                best, close = look, _close(look, generosity)
                 continue
             # the reduced market was too small: what is close at its prices is let in, too
             generosity *= 2
-            more = pairs.with_more(best.close(generosity)).with_more(look.close(generosity))
-            if len(more.row) == len(pairs.row):
+            more = close.with_more(best.close(generosity)).with_more(look.close(generosity))
+            if len(more.row) == len(close.row):
                 break
-            pairs = more
+            close = more
         return reduced, prices, allocation
 
     def _look(self, prices: Array) -> Look:
         self.passes += 1
-        look = self.screen.look(self.buyers, self.budgets, prices)
-        tell("pass {}, demand and supply {:.1e} apart", self.passes, look.imbalance)
+        look = self.screen.look(self.buyers, self.budgets, prices, self.guess)
+        self.guess = look.liked
+        tell("pass {} over the values", self.passes)
         return look
 
     def _cross_over(
@@ -263,3 +276,9 @@ class _Run:
                 return reduced, prices, allocation, "optimal"
             held = reduced.allocation(prices, allocation)
             reduced, allocation = grown, grown.holding(held, prices)
+
+
+def _close(look: Look, generosity: float) -> Pairs:
+    """List the pairs that are close; more of them where that costs next to nothing."""
+    close = look.close(generosity)
+    return look.close(2 * generosity) if len(close.row) < FEW else close

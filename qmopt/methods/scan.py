@@ -76,7 +76,7 @@ class Values:
             with ThreadPoolExecutor(_processors()) as pool:
                 list(pool.map(part, parts))
 
-    def liked(self, buyers: Indices, per_credit: Array) -> Liked:
+    def liked(self, buyers: Indices, per_credit: Array, guess: Liked | None = None) -> Liked:
         """Find the best and the second best of each buyer.
 
         Parameters
@@ -85,10 +85,16 @@ class Values:
             Shape (k,): whom to look at.
         per_credit
             Shape (m,): units that a credit buys, the inverse of the price; 0 for "not on sale".
+        guess
+            What the same buyers liked at other prices; where it still holds the pass is quicker.
         """
         k = len(buyers)
         best, second = np.empty(k), np.empty(k)
-        top, first, other = (np.empty(k, np.int64) for _ in range(3))
+        top = np.empty(k, np.int64)
+        if guess is None:
+            first, other = np.full(k, -1), np.full(k, -1)
+        else:
+            first, other = guess.first.copy(), guess.other.copy()
         found = Liked(best, top, first, second, other)
         self._pass("liked", (buyers, *found), (per_credit, self.keep))
         return found

@@ -50,10 +50,12 @@ class Screen:
         self.values = Values(market.utility.values, market.keep_values)
         self.goods = np.flatnonzero(market.sold)
 
-    def look(self, buyers: Indices, budgets: Array, prices: Array) -> Look:
+    def look(
+        self, buyers: Indices, budgets: Array, prices: Array, guess: Liked | None = None
+    ) -> Look:
         """Pass over the values of some buyers, with budgets of their own, at prices (m,)."""
         per_credit = np.where(self.market.sold, 1 / prices, 0.0)
-        liked = self.values.liked(buyers, per_credit)
+        liked = self.values.liked(buyers, per_credit, guess)
         return Look(self, buyers, budgets, prices, per_credit, liked)
 
     def look_all(self, prices: Array) -> Look:
@@ -111,6 +113,18 @@ class Look:
         worth = self.screen.market.supplies[self.screen.goods] @ self.prices[self.screen.goods]
         return float(worth + self.budgets @ np.log(self.liked.best))
 
+    @cached_property
+    def _movable(self) -> Array:
+        """Credits of buyers with a good as first or second choice, by margin, (m, margins)."""
+        m, bins = self.screen.market.m, len(MARGINS) + 1
+        place = np.searchsorted(MARGINS, self.margin)
+        second = np.flatnonzero(self.liked.other >= 0)
+        movable = total_by(self.liked.first * bins + place, self.budgets, (m + 1) * bins)
+        movable += total_by(
+            self.liked.other[second] * bins + place[second], self.budgets[second], (m + 1) * bins
+        )
+        return np.cumsum(movable.reshape(m + 1, bins)[:m, :-1], axis=1)
+
     def reach(self, generosity: float) -> Array:
         """Margin up to which a second choice at each good is close, (m+1,).
 
@@ -123,14 +137,8 @@ class Look:
         generosity
             How many times over.
         """
-        m, bins = self.screen.market.m, len(MARGINS) + 1
-        place = np.searchsorted(MARGINS, self.margin)
         second = np.flatnonzero(self.liked.other >= 0)
-        movable = total_by(self.liked.first * bins + place, self.budgets, (m + 1) * bins)
-        movable += total_by(
-            self.liked.other[second] * bins + place[second], self.budgets[second], (m + 1) * bins
-        )
-        movable = np.cumsum(movable.reshape(m + 1, bins)[:m, :-1], axis=1)
+        movable = self._movable
         wanted = generosity * (np.abs(self.short) + LEAST_MOVED * self.budgets.mean())
         wanted = np.minimum(wanted, MOST_MOVED * movable[:, -1])
         found = np.append(MARGINS[np.argmax(movable >= wanted[:, None], axis=1)], MARGINS[0])
