@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from qmopt.market import Market
 from qmopt.methods.column_generation import ColumnGeneration
 from qmopt.methods.eisenberg_gale import EisenbergGale
@@ -25,7 +27,7 @@ def choose(market: Market) -> Method:
     Linear utilities: pivoting while buyers and goods together are few; column generation where a
     large market has many buyers for each good; the interior point while goods or buyers are few
     enough for a dense system; linear programs beyond. All of these are exact and do without CVXPY.
-    Everything else: Eisenberg-Gale.
+    Everything else, utility caps with it: Eisenberg-Gale.
 
     Examples
     --------
@@ -33,7 +35,7 @@ def choose(market: Market) -> Method:
     >>> choose(Market([60, 40], [8, 16], Linear([[4, 1], [2, 1]])))
     Pivoting(time_limit=inf)
     """
-    if isinstance(market.utility, Linear):
+    if isinstance(market.utility, Linear) and market.utility_caps.min() == np.inf:
         if market.n + market.m <= FEW:
             return Pivoting()
         large = market.n * market.m >= LARGE and market.n >= MANY * market.m

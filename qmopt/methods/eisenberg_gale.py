@@ -13,17 +13,21 @@ from qmopt.errors import SolverFailed
 from qmopt.market import Market
 from qmopt.methods.crossover import crossover
 from qmopt.methods.outcome import Outcome, restore, trading
-from qmopt.methods.program import eisenberg_gale
+from qmopt.methods.polish import additive, polish
+from qmopt.methods.program import EisenbergGaleModel, eisenberg_gale
 from qmopt.solvers import Clarabel, Solver
 from qmopt.utilities.linear import Linear
+from qmopt.utilities.protocol import Allocation, Array
 
 
 @dataclass(frozen=True)
 class EisenbergGale:
     """Solve the Eisenberg-Gale program with CVXPY, then cross over to exact prices.
 
-    A conic solver's prices are right to 1e-4 ... 1e-7; the crossover (linear utilities) takes its
-    shares and pivots to the prices they point at, right to the last bits.
+    A conic solver's prices are right to 1e-4 ... 1e-7; the crossover takes its shares and pivots to
+    the prices they point at, right to the last bits. With bundles or utility caps, Newton's method
+    on the equations that the solver's point implies takes the place of pivots. Other families get
+    the solver's own numbers.
 
     Parameters
     ----------
@@ -50,8 +54,6 @@ class EisenbergGale:
 
         Raises
         ------
-        MarketError
-            If the market asks for what the program does not cover (utility caps, for now).
         SolverNotInstalled, SolverFailed
             If there is no solver, or no point.
         """
@@ -62,7 +64,8 @@ class EisenbergGale:
         notes: list[str] = []
         stats: dict[str, Any] = {"iterations": None}
         near = True
-        crosses = self.crossover and isinstance(market.utility, Linear)
+        capped = market.utility_caps.min() < np.inf
+        crosses = self.crossover and isinstance(market.utility, Linear) and not capped
         try:
             status = self.solver.within(left).solve(model.problem)
             prices, allocation = model.point()
@@ -90,7 +93,23 @@ class EisenbergGale:
             stats |= {"pivots": crossed.pivots, "passes": crossed.passes}
             if not crossed.finished:
                 notes.append("the crossover ran out of time or pivots before it was done")
+        elif self.crossover and additive(market.utility):
+            polished = _polished(model)
+            if polished is None:
+                notes.append("the solver's point did not tell who buys what: its own numbers")
+            else:
+                prices, allocation = polished
         clock.append(time.perf_counter())
         phases = ("build", "solve", "crossover")
         stats["seconds"] = dict(zip(phases, np.diff(clock).tolist(), strict=True))
         return Outcome(prices, allocation, status, stats, tuple(notes))
+
+
+def _polished(model: EisenbergGaleModel) -> tuple[Array, Allocation] | None:
+    """Take a solved model's point to the last bits, where its sides can be told."""
+    market, inner = model.market, trading(model.market)
+    found = polish(inner, model.point()[0][market.sold], model.levels(), model.kept())
+    if found is None:
+        return None
+    prices, levels = found
+    return restore(market, prices, model.units(levels))

@@ -5,7 +5,10 @@ probabilities: the pari-mutuel method", Annals of Mathematical Statistics 30, 19
 
     maximise   sum_i (B_i log u_i - kept_i) + sum_j reserve_j idle_j
     where      u_i = value_i(x_i) + keep_value_i kept_i
-    subject to sum_i x_ij + idle_j <= s_j,   x, kept, idle >= 0
+    subject to sum_i x_ij + idle_j <= s_j,   u_i <= cap_i,   x, kept, idle >= 0
+
+With a cap the answer is an equilibrium of thrifty buyers: who reaches the cap spends the least that
+does, and keeps the rest.
 """
 
 from __future__ import annotations
@@ -16,9 +19,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import scipy.sparse as sp
 
+from qmopt.arguments import of_kind
 from qmopt.errors import SolverFailed
 from qmopt.market import Market
-from qmopt.methods.outcome import refuse_caps, restore, trading
+from qmopt.methods.outcome import restore, trading
 from qmopt.notebook import program_line, program_page
 from qmopt.utilities.protocol import Allocation, Array
 
@@ -67,7 +71,7 @@ class EisenbergGaleModel:
     def __init__(self, market: Market) -> None:
         import cvxpy as cp
 
-        refuse_caps(market)
+        of_kind("market", market, Market, "a Market")
         self.market = market
         inner = self._inner = trading(market)
         n, m = inner.shape
@@ -80,14 +84,16 @@ class EisenbergGaleModel:
         self._full = 1 / per_supply.max(axis=1).toarray().ravel()
         self._levels = cp.Variable(len(self._full), nonneg=True, name="levels")
         fair = inner.utility.value(self._fair_share()) + inner.keep_values * inner.budgets
+        fair = np.minimum(fair, inner.utility_caps)
         utilities = inner.utility.expression(cp.multiply(self._full, self._levels))
         utilities = cp.multiply(1 / fair, utilities)
         used = sp.csr_array(sp.diags_array(self._full) @ per_supply).T @ self._levels
         objective: Any = 0
+        self._kept = None
         keepers = np.flatnonzero(inner.keep_values > 0)
         if keepers.size:
             budgets, worth = inner.budgets[keepers], inner.keep_values[keepers]
-            kept = cp.Variable(len(keepers), nonneg=True, name="kept")
+            self._kept = kept = cp.Variable(len(keepers), nonneg=True, name="kept")
             pick = sp.csr_array(
                 (worth * budgets / fair[keepers], (keepers, np.arange(len(keepers)))),
                 shape=(n, len(keepers)),
@@ -105,7 +111,11 @@ class EisenbergGaleModel:
             objective += ((inner.reserves * inner.supplies)[reserved] / self._credit) @ idle
         objective += (inner.budgets / self._credit) @ cp.log(utilities)
         self.supply = cast("cp.Constraint", used <= 1)
-        self.problem = cp.Problem(cp.Maximize(objective), [self.supply])
+        rows: list[Any] = [self.supply]
+        capped = np.flatnonzero(inner.utility_caps < np.inf)
+        if capped.size:
+            rows.append(cp.multiply((fair / inner.utility_caps)[capped], utilities[capped]) <= 1)
+        self.problem = cp.Problem(cp.Maximize(objective), rows)
 
     def __repr__(self) -> str:
         return program_line(self)
@@ -172,10 +182,37 @@ class EisenbergGaleModel:
             cost = (per_supply @ np.asarray(self.supply.dual_value)) * self._full * levels
             ratio = (cost / share)[share > 0.1 * (inner.budgets / self._credit)[ways.owner]]
         plain = not inner.keep_values.any() and inner.utility.homogeneous
+        plain = plain and inner.utility_caps.min() == np.inf
         if not plain or not ratio.size or not np.isfinite(ratio).all() or ratio.min() <= 0:
             return 1.0
         same = ratio.max() / ratio.min() < 1.001
         return float(np.median(ratio)) if same and abs(np.median(ratio) - 1) > 0.001 else 1.0
+
+    def levels(self) -> Array:
+        """Units of each activity of the part that trades, shape (K,), of the solved problem.
+
+        Activities are those of ``market.utility.take(...)``, for the buyers and goods that trade.
+        """
+        if self._levels.value is None:
+            raise SolverFailed("no allocation yet: solve the problem first")
+        return np.maximum(np.asarray(self._levels.value, dtype=float), 0) * self._full
+
+    def units(self, levels: Array) -> sp.csr_array:
+        """Units per buyer and good of the part that trades, (n, m), that levels (K,) take."""
+        activities = self._inner.utility.activities()
+        uses = activities.needs.tocoo()
+        return sp.csr_array(
+            (uses.data * levels[uses.row], (activities.owner[uses.row], uses.col)),
+            shape=self._inner.shape,
+        )
+
+    def kept(self) -> Array:
+        """Credits of each buyer of the part that trades that are kept for their worth, (n,)."""
+        kept = np.zeros(self._inner.n)
+        if self._kept is not None and self._kept.value is not None:
+            keeps = self._inner.keep_values > 0
+            kept[keeps] = np.maximum(self._kept.value, 0) * self._inner.budgets[keeps]
+        return kept
 
     def point(self) -> tuple[Array, Allocation]:
         """Prices (m,) and units (n, m; sparse if the values are) of the solved problem.
@@ -183,16 +220,7 @@ class EisenbergGaleModel:
         A good of which a larger share is left over than its price is above the reserve (in the
         model's own scale, where their product tends to 0) is free, or at its reserve.
         """
-        if self._levels.value is None:
-            raise SolverFailed("no allocation yet: solve the problem first")
-        activities = self._inner.utility.activities()
-        levels = np.maximum(np.asarray(self._levels.value, dtype=float), 0) * self._full
-        uses = activities.needs.tocoo()
-        units = sp.csr_array(
-            (uses.data * levels[uses.row], (activities.owner[uses.row], uses.col)),
-            shape=self._inner.shape,
-        )
-        inner = self._inner
+        inner, units = self._inner, self.units(self.levels())
         prices = self.prices()[self.market.sold]
         left_over = 1 - np.asarray(units.sum(axis=0)).ravel() / inner.supplies
         above = (prices - inner.reserves) * inner.supplies / self._credit
@@ -206,11 +234,5 @@ class EisenbergGaleModel:
 
 
 def eisenberg_gale(market: Market) -> EisenbergGaleModel:
-    """Write the Eisenberg-Gale program of a market in CVXPY; see :class:`EisenbergGaleModel`.
-
-    Raises
-    ------
-    MarketError
-        If the market has utility caps, which this version only measures.
-    """
+    """Write the Eisenberg-Gale program of a market in CVXPY; see :class:`EisenbergGaleModel`."""
     return EisenbergGaleModel(market)

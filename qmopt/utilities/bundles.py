@@ -213,7 +213,7 @@ class Bundles(Utility):
         found = np.clip(found, 0, 1)
         # what the solver takes too much of is given back
         crowded = np.ones(count)
-        np.maximum.at(crowded, place[recipe], (taken @ found)[row])
+        np.maximum.at(crowded, place[recipe], np.asarray(taken @ found)[row])
         return found / crowded
 
     def excess_cost(self, prices: Array, allocation: Allocation) -> Array:
