@@ -20,10 +20,11 @@ from qmopt.intervals import LAST_BITS
 from qmopt.market import Market
 from qmopt.methods.choose import choose
 from qmopt.methods.outcome import Method, Outcome
+from qmopt.nearest import nearest_flow
 from qmopt.point import Point, per_good, per_pair
 from qmopt.proving import NOTE, prove
 from qmopt.solvers import Solver
-from qmopt.support import balance, closest_flow, pro_rata
+from qmopt.support import LOST, balance, missed, pro_rata
 from qmopt.tight import tight_graph
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.pairs import pairs
@@ -203,9 +204,17 @@ def _settle_ties(
     near_enough = max(LAST_BITS, 10 * certificate.worst)
     graph = tight_graph(market, np.nan_to_num(prices), near_enough, idle_at_reserve=True)
     flow = graph.flow(point.allocation, point.left_over, point.enjoyed.kept)
-    if not graph.loose(flow).any():
+    loose = graph.loose(flow)
+    if not loose.any():
         return allocation, certificate, []
-    chosen = pro_rata(graph, flow) if near is None else balance(graph, closest_flow(graph, near))
+    if missed(graph, flow) > LOST:  # a rough method's: what is forced is made good first
+        flow = balance(graph, flow)
+        loose = graph.loose(flow)
+    if near is None:
+        chosen = pro_rata(graph, flow)
+    else:
+        chosen = flow.copy()
+        chosen[loose] = nearest_flow(graph.part(loose, flow), flow[loose], near)
     settled: Any = graph.allocation(chosen)
     measured = measure(market, prices, settled, certificate.tolerance)
     if not measured.certified():

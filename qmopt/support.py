@@ -1,27 +1,33 @@
 """Which allocation: the flows that prices leave open, chosen by a rule.
 
 Prices and utilities of an equilibrium are settled long before it is settled who holds which chip.
-Three rules choose among the flows on the tight graph: any that meets the requirements (to judge
-prices alone), the one nearest to a running allocation, and equal treatment (pro rata among ties).
+Rules choose among the flows on the tight graph: any that meets the requirements (to judge prices
+alone), equal treatment (pro rata among ties), and the one nearest to a running allocation, which is
+in :mod:`qmopt.nearest`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.sparse.linalg import splu
 
-from qmopt.forest import flows, grow, heaviest, without_cycles
+from qmopt.forest import flows, grow, without_cycles
+from qmopt.hubs import Hubs
 from qmopt.level import level
 from qmopt.market import Market
 from qmopt.solvers import linear_program
 from qmopt.tight import TightGraph, tight_graph
-from qmopt.utilities.pairs import entries
-from qmopt.utilities.protocol import Allocation, Array
+from qmopt.utilities.protocol import Array
 
 #: Share of a requirement that correcting a flow may miss before what is lost is led back.
 LOST = 1e-13
+#: Share by which scaling may leave requirements missed to Newton's method.
+ALMOST = 1e-6
+#: Nodes on the smaller side up to which a dense matrix of it is quickest.
+MOST_HUBS = 2000
 TINY = float(np.finfo(float).tiny)
 
 
@@ -46,29 +52,28 @@ def supporting_allocation(market: Market, prices: Array, tolerance: float) -> sp
     graph = tight_graph(market, prices, tolerance, idle_at_reserve=True)
     closest = closest_flow(graph)
     flow = balance(graph, closest)
-    if _missed(graph, flow) > LOST:
+    if missed(graph, flow) > LOST:
         # what the solver was off by may sit on edges outside the forest; on a forest nothing can
         order = np.argsort(-closest / graph.least_requirement, kind="stable")
         order = order[closest[order] > 0].tolist()
         ends, gain = (graph.source, graph.sink), np.zeros(len(closest))
         _, alone = without_cycles(graph.bank + 1, *ends, gain, closest, order)
         others = (balance(graph, alone), closest)
-        flow = min(flow, *others, key=lambda flow: _missed(graph, flow))
+        flow = min(flow, *others, key=lambda flow: missed(graph, flow))
     return graph.allocation(flow)
 
 
-def _missed(graph: TightGraph, flow: Array) -> float:
-    """Largest share of a requirement that a flow misses."""
+def missed(graph: TightGraph, flow: Array) -> float:
+    """Return the largest share of a requirement that a flow misses."""
     off = np.abs(graph.requirement - graph.incidence @ flow)
     return float((off / np.maximum(graph.requirement, TINY)).max(initial=0.0))
 
 
-def closest_flow(graph: TightGraph, near: Allocation | None = None) -> Array:
-    """Flow on a tight graph, shape (E,) credits, nearest to a running allocation if one is given.
+def closest_flow(graph: TightGraph) -> Array:
+    """Flow on a tight graph, shape (E,) credits, that misses the least share of requirements.
 
-    First the least share is found by which requirements must be missed; then, within it, the flow
-    that moves the fewest chips. Flows are scaled by the smaller requirement of their ends, so that
-    small teams count as much as large ones.
+    Flows are scaled by the smaller requirement of their ends, so that small teams count as much as
+    large ones.
     """
     edges = len(graph.source)
     scale = graph.least_requirement
@@ -87,59 +92,38 @@ def closest_flow(graph: TightGraph, near: Allocation | None = None) -> Array:
     )
     if found is None:  # missing everything is feasible: this is the solver's failure
         return np.zeros(edges)
-    if near is not None:
-        missed = max(float(found[-1]), 0) * (1 + 1e-6) + 1e-10
-        nearest = linear_program(*_fewest_moves(graph, near, scale, shares, missed))
-        found = found if nearest is None else nearest
     return np.maximum(found[:edges], 0) * scale
-
-
-def _fewest_moves(
-    graph: TightGraph, near: Allocation, scale: Array, shares: sp.csr_array, missed: float
-) -> tuple[Array, sp.csr_array, Array, Array]:
-    """Linear program of the flow that moves the fewest chips: cost, rows and their bounds.
-
-    Variables are the scaled flows, then for each pair how far it moves, scaled alike.
-    """
-    pair = np.flatnonzero(graph.is_pair)
-    buyer, good = graph.source[pair], graph.sink[pair] - graph.market.n
-    chips = scale[pair] / graph.prices[good]  # per unit of scaled flow
-    running = entries(near, buyer, good) / chips
-    pick = sp.csr_array(
-        (np.ones(len(pair)), (np.arange(len(pair)), pair)), shape=(len(pair), len(scale))
-    )
-    same = sp.eye_array(len(pair))
-    none = sp.csr_array((shares.shape[0], len(pair)))
-    rows = sp.vstack([sp.hstack([shares, none]), sp.hstack([pick, same]), sp.hstack([pick, -same])])
-    ones, infinite = np.ones(shares.shape[0]), np.full(len(pair), np.inf)
-    return (
-        np.concatenate([np.zeros(len(scale)), chips / chips.max(initial=1e-300)]),
-        sp.csr_array(rows),
-        np.concatenate([ones - missed, running, -infinite]),
-        np.concatenate([ones + missed, infinite, running]),
-    )
 
 
 def balance(graph: TightGraph, flow: Array) -> Array:
     """Move a flow that nearly meets the requirements onto them, along its heaviest forest."""
     nodes = graph.bank + 1
-    weight = flow / graph.least_requirement
-    kept = heaviest(nodes, graph.source, graph.sink, weight)
-    first = [graph.bank, *np.argsort(-graph.requirement, kind="stable").tolist()]
-    ends = [(int(graph.source[k]), int(graph.sink[k])) for k in kept]
+    kept = _heaviest(graph, flow / graph.least_requirement)
+    first = np.append(graph.bank, np.argsort(-graph.requirement, kind="stable"))
+    ends = np.stack([graph.source[kept], graph.sink[kept]], axis=1)
     missing = np.append(graph.requirement - graph.incidence @ flow, 0.0)
-    forest = grow(nodes, ends, first)
+    forest = grow(nodes, ends, first.tolist())
     correction, _ = flows(forest, missing.tolist(), len(kept))
     balanced = flow.copy()
     balanced[kept] += correction
     balanced = np.maximum(balanced, 0)
-    if _missed(graph, balanced) > LOST:
+    if missed(graph, balanced) > LOST:
         rest = balanced.copy()
         rest[kept] = 0
         needed = np.append(np.maximum(graph.requirement - graph.incidence @ rest, 0), np.inf)
         size = np.append(graph.requirement, np.inf)
         balanced[kept] = level(forest, needed, size, balanced[kept])
     return balanced
+
+
+def _heaviest(graph: TightGraph, weight: Array) -> NDArray[np.int64]:
+    """Edges of a spanning forest of greatest total weight, heaviest first."""
+    order = np.argsort(-weight, kind="stable")
+    nodes = graph.bank + 1
+    rank = np.arange(1.0, len(order) + 1)
+    ranked = sp.csr_array((rank, (graph.source[order], graph.sink[order])), shape=(nodes, nodes))
+    kept = np.sort(minimum_spanning_tree(ranked).data).astype(np.int64)
+    return order[kept - 1]
 
 
 def pro_rata(graph: TightGraph, flow: Array, sweeps: int = 50, steps: int = 60) -> Array:
@@ -159,10 +143,16 @@ def pro_rata(graph: TightGraph, flow: Array, sweeps: int = 50, steps: int = 60) 
     loose = graph.loose(flow)
     if not loose.any():
         return flow
-    ends = sp.csr_array(graph.incidence[:, loose])
-    target = graph.requirement - graph.incidence[:, ~loose] @ flow[~loose]
+    spread = flow.copy()
+    spread[loose] = entropic(graph.part(loose, flow), sweeps, steps)
+    return spread
+
+
+def entropic(graph: TightGraph, sweeps: int = 50, steps: int = 60) -> Array:
+    """Flow of greatest entropy, shape (E,), on a graph of which every edge may carry some."""
+    ends = graph.incidence
     nodes = np.flatnonzero(np.diff(ends.indptr) > 0)
-    ends, target = sp.csr_array(ends[nodes]), np.maximum(target[nodes], 0)
+    ends, target = sp.csr_array(ends[nodes]), graph.requirement[nodes]
     # flow = prior * exp(sum of the potentials at its ends); with requirements as potentials and
     # their total as divisor, the prior already is the pro-rata flow where everything is tied
     parts, part = connected_components(ends @ ends.T, directed=False)
@@ -170,7 +160,7 @@ def pro_rata(graph: TightGraph, flow: Array, sweeps: int = 50, steps: int = 60) 
     total = np.bincount(part[side], weights=target[side], minlength=parts)
     by_edge = sp.csr_array(ends.T)
     part = part[by_edge.indices[by_edge.indptr[:-1]]]
-    pair = graph.is_pair[loose]
+    pair = graph.is_pair
     prior = np.ones(len(pair))
     prior[pair] /= total[part[pair]]  # parts without a buyer have no pairs either
     potential = np.log(target)
@@ -182,15 +172,21 @@ def pro_rata(graph: TightGraph, flow: Array, sweeps: int = 50, steps: int = 60) 
         for mine in (side, ~side):
             now = ends @ at(potential)
             potential = potential + np.where(mine, np.log(target / now), 0.0)
-    size = 1 / np.sqrt(target)
+        if np.abs(now / target - 1).max() < ALMOST:
+            break
+    hubs = Hubs(ends, side) if min(side.sum(), (~side).sum()) <= MOST_HUBS else None
+    last = np.inf
     for _ in range(steps):
         moving = at(potential)
         short = target - ends @ moving
-        if np.abs(short / target).max() < 1e-14:
+        worst = float(np.abs(short / target).max())
+        if worst < 1e-14 or (worst < ALMOST**2 and worst > last / 2):
             break
-        curvature = sp.diags_array(size) @ ends @ sp.diags_array(moving) @ ends.T
-        hessian = curvature @ sp.diags_array(size) + 1e-13 * sp.eye_array(len(nodes))
-        step = size * splu(sp.csc_array(hessian)).solve(size * short)
+        last = worst
+        if hubs is not None:
+            step = hubs.solver(moving)(short)
+        else:
+            step = _newton(ends, moving, short, target)
         length, value = 1.0, float(moving.sum() - target @ potential)
         # where no flow changes by a third, the whole step is right, and the value could not tell:
         # near its least it is flat to within rounding for half of the digits
@@ -200,6 +196,12 @@ def pro_rata(graph: TightGraph, flow: Array, sweeps: int = 50, steps: int = 60) 
                 break
             length /= 2
         potential = potential + length * step
-    spread = flow.copy()
-    spread[loose] = at(potential)
-    return balance(graph, spread)
+    return balance(graph, at(potential))
+
+
+def _newton(ends: sp.csr_array, weights: Array, short: Array, target: Array) -> Array:
+    """Solve the weighted normal equations where both sides are large, by a sparse factorization."""
+    size = 1 / np.sqrt(target)
+    curvature = sp.diags_array(size) @ ends @ sp.diags_array(weights) @ ends.T
+    hessian = curvature @ sp.diags_array(size) + 1e-13 * sp.eye_array(len(size))
+    return size * splu(sp.csc_array(hessian)).solve(size * short)

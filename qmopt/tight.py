@@ -89,6 +89,20 @@ class TightGraph(MarketGraph):
         edges = np.bincount(part[self.source[inside]], minlength=parts)
         return inside & (edges >= sizes)[part[self.source]]
 
+    def part(self, edges: NDArray[np.bool_], flow: Array) -> TightGraph:
+        """Keep some edges, and of the requirements what a flow (E,) on the others leaves."""
+        rest = self.requirement - self.incidence @ np.where(edges, 0.0, flow)
+        met = np.zeros(self.bank + 1, dtype=bool)
+        met[self.source[edges]] = met[self.sink[edges]] = True
+        return TightGraph(
+            self.market,
+            self.source[edges],
+            self.sink[edges],
+            self.value[edges],
+            self.prices,
+            np.where(met[: self.bank], np.maximum(rest, 0), 0.0),
+        )
+
     @cached_property
     def least_requirement(self) -> Array:
         """Smaller requirement of the two ends of each edge, (E,), credits."""
