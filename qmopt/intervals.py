@@ -15,6 +15,7 @@ from qmopt.solvers import linear_program
 from qmopt.tight import tight_graph
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Allocation, Array
+from qmopt.utilities.smooth import Smooth
 
 #: Residual up to which a point counts as exact: then zero and nonzero can be told apart.
 EXACT = 1e-9
@@ -22,6 +23,8 @@ EXACT = 1e-9
 LAST_BITS = 1e-11
 #: Residual up to which the tight pairs of a point can be told from the others.
 ROUGH = 1e-6
+#: Rounding of the gap, relative: of sums of products, and through logarithms.
+SUMMED, LOGGED = 4 * np.finfo(float).eps, 200 * np.finfo(float).eps
 
 
 @dataclass(frozen=True)
@@ -38,13 +41,14 @@ def price_intervals(market: Market, prices: ArrayLike, allocation: ArrayLike | A
 
     Without utility caps equilibrium prices are unique, and the duality gap bounds how far off the
     given ones can be: values ``t`` of a good's supply satisfy ``r - t + t log(t/r) <= gap`` (in
-    credits), with ``r`` its value at the given prices. With caps prices may form an interval; at an
-    exact point its ends come from two linear programs per good.
+    credits), with ``r`` its value at the given prices, and a like inequality holds for CES and
+    Cobb-Douglas (theory page). With caps prices may form an interval; at an exact point of linear
+    utilities its ends come from two linear programs per good.
 
     Parameters
     ----------
     market
-        With linear utilities.
+        With linear, CES or Cobb-Douglas utilities.
     prices, allocation
         The point, shapes (m,) and (n, m).
 
@@ -76,7 +80,7 @@ def price_intervals(market: Market, prices: ArrayLike, allocation: ArrayLike | A
             found = measure(market, point.prices, allocation)
         if found.gap is not None and np.isfinite(found.gap):
             bounds = _from_gap(market, point, found.gap)
-    elif found.worst <= EXACT:
+    elif found.worst <= EXACT and not isinstance(market.utility, Smooth):
         bounds = _from_support(market, point)
     unwanted = ~market.sold & ~market.empty
     bounds[unwanted] = market.reserves[unwanted, None]
@@ -89,8 +93,10 @@ def price_intervals(market: Market, prices: ArrayLike, allocation: ArrayLike | A
 def uniqueness(market: Market, prices: ArrayLike, allocation: ArrayLike | Allocation) -> Unique:
     """Tell which parts of an answer are the only ones.
 
-    Utilities are unique in every market of this family, prices unless utility is capped, and the
-    allocation when credits could not flow otherwise along tight pairs. A residual r leaves prices
+    Utilities are unique in every market of these families, prices unless utility is capped. The
+    allocation of CES and Cobb-Douglas is as well, unless kept credits are worth something or
+    utility is capped (then None); that of linear utilities when credits could not flow otherwise
+    along tight pairs. A residual r leaves prices
     open by about its square root: the allocation is called unique if it is with every pair taken
     for tight that may be, not unique if it is not with those alone that are tight to the last bits,
     and None in between.
@@ -106,6 +112,10 @@ def uniqueness(market: Market, prices: ArrayLike, allocation: ArrayLike | Alloca
     """
     prices, allocation = per_good(market, prices), per_pair(market, allocation)
     worst = measure(market, prices, allocation).worst
+    if isinstance(market.utility, Smooth) and worst <= ROUGH:
+        prices_alone = True if market.utility_caps.min() == np.inf else None
+        free_choice = prices_alone is None or bool(market.keep_values[market.active].any())
+        return Unique(prices_alone, True, None if free_choice else True)
     if not isinstance(market.utility, Linear) or worst > ROUGH:
         return Unique(None, None, None)
     point = Point(market, prices, allocation)
@@ -131,16 +141,22 @@ def _loose(market: Market, point: Point, tolerance: float, zero: float) -> bool:
 
 
 def _from_gap(market: Market, point: Point, gap: float) -> Array:
-    """Solve ``z log z - z + 1 <= gap / r`` for the ratio z of possible to given price."""
+    """Solve ``f(z) <= gap / r`` for the ratio z of possible to given price; see :func:`_rise`."""
     value = point.prices * market.supplies
+    bend, rounding = 0.0, SUMMED
+    if isinstance(market.utility, Smooth):
+        bend = max(0.0, float(1 - market.utility.substitution[market.active].min()))
+        rounding = LOGGED
     # the sum that makes up the gap is itself only known to the last bits
-    credits_off = (abs(gap) + 4 * np.finfo(float).eps) * point.worth
+    credits_off = (abs(gap) + rounding) * point.worth
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(value > 0, credits_off / value, 0.0)
-    small = np.sqrt(2 * room)
-    low, high = _root(room, np.zeros(market.m), np.ones(market.m)), np.ones(market.m)
-    top = 2 + 2 * room  # there, z log z - z + 1 is above the room
-    high = _root(room, top, high)
+    small = np.sqrt(2 * room / (1 - bend))
+    top = 2 + 2 * room
+    while (_rise(top, bend) < room).any():
+        top *= 2
+    low = _root(room, np.zeros(market.m), np.ones(market.m), bend)
+    high = _root(room, top, np.ones(market.m), bend)
     # near 1 the function is a difference of nearly equal numbers; its series bounds it
     near = small < 1e-4
     low = np.where(near, 1 - small * (1 + small), low)
@@ -148,13 +164,22 @@ def _from_gap(market: Market, point: Point, gap: float) -> Array:
     return np.stack([low * point.prices, high * point.prices], axis=1)
 
 
-def _root(room: Array, outside: Array, inside: Array) -> Array:
-    """Bisect for where ``z log z - z + 1`` equals the room; the outer end is returned."""
+def _rise(z: Array, bend: float) -> Array:
+    """``z log z - z + 1``, or with complements ``1 - z + (z - z ** (1 - bend)) / bend``.
+
+    ``bend`` is 1 less the smallest elasticity of substitution; its limit at 0 is the first.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(z)
+        part = logs if bend == 0 else -np.expm1(-bend * logs) / bend
+        return np.where(z > 0, z * part, 0.0) - z + 1
+
+
+def _root(room: Array, outside: Array, inside: Array, bend: float) -> Array:
+    """Bisect for where the function equals the room; the outer end is returned."""
     for _ in range(100):
         middle = (outside + inside) / 2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rise = np.where(middle > 0, middle * np.log(middle), 0.0) - middle + 1
-        fits = rise <= room
+        fits = _rise(middle, bend) <= room
         inside, outside = np.where(fits, middle, inside), np.where(fits, outside, middle)
     return np.where(room >= 1, np.where(outside < 1, 0.0, outside), outside)
 
@@ -217,7 +242,9 @@ def _choke_prices(market: Market, point: Point) -> Array:
     """Least price of each good at which nobody prefers it to what is on sale, (m,)."""
     # who takes no part only because nothing else is on sale would buy at any price
     stranded = ~market.active & (market.budgets > 0) & (market.utility_caps > 0)
-    cost = np.where(market.active, point.unit_cost, np.where(stranded, np.inf, 0.0))
+    # a dear substitute is still bought a little
+    cost = np.inf if isinstance(market.utility, Smooth) else point.unit_cost
+    cost = np.where(market.active, cost, np.where(stranded, np.inf, 0.0))
     choke = np.zeros(market.m)
     for activities in market.utility.activity_blocks():
         offer = activities.values * cost[activities.owner]

@@ -15,7 +15,8 @@ from qmopt.market import Market
 from qmopt.point import per_good
 from qmopt.support import supporting_allocation
 from qmopt.utilities.linear import Linear
-from qmopt.utilities.protocol import Allocation
+from qmopt.utilities.protocol import Allocation, Array
+from qmopt.utilities.smooth import Smooth
 
 if TYPE_CHECKING:
     from qmopt.given import Rows
@@ -87,9 +88,14 @@ def certify(
     allocation = None if allocation is None else units_of(market, allocation)
     if allocation is not None:
         return measure(market, told, allocation, tolerance)
-    if not isinstance(market.utility, Linear):
-        raise MarketError("prices alone can be judged for linear utilities; give the allocation")
     usable = np.nan_to_num(per_good(market, told), posinf=0.0, neginf=0.0)
+    if isinstance(market.utility, Smooth):
+        return measure(market, told, _demand(market, market.utility, usable), tolerance)
+    if not isinstance(market.utility, Linear):
+        raise MarketError(
+            "prices alone can be judged for linear, CES and Cobb-Douglas utilities; give the "
+            "allocation"
+        )
     with np.errstate(all="ignore"):  # as the measuring: what overflows counts as infinite
         support = supporting_allocation(market, usable, max(tolerance, LAST_BITS))
         found = measure(market, told, support, tolerance)
@@ -100,3 +106,14 @@ def certify(
             exact = measure(market, told, support, tolerance)
             found = min(found, exact, key=lambda certificate: certificate.worst)
     return found
+
+
+def _demand(market: Market, utility: Smooth, prices: Array) -> Allocation:
+    """Return what buyers take at these prices, where there is only one answer."""
+    if market.keep_values[market.active].any() or (market.utility_caps < np.inf).any():
+        raise MarketError(
+            "prices alone leave it open how much buyers with keep_values or utility_caps take; "
+            "give the allocation"
+        )
+    offered = np.where(market.empty, np.inf, np.maximum(prices, 0))
+    return utility.best(offered, np.where(market.active, market.budgets, 0.0)).activities
