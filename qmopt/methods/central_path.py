@@ -44,8 +44,8 @@ ROUGH = 1e-6
 #: Merit from which on few pairs are enough; how large a slack may be next to the price, and how
 #: small the units next to an equal share, for a pair to be one of them.
 NARROW, SLACK, SHARE = 3e-3, 0.01, 0.5
-#: Pairs per node from which on narrowing pays.
-DENSE = 20
+#: Pairs per node from which on narrowing pays, and what share of them may stay then.
+DENSE, FEWER = 20, 0.15
 
 
 class CentralPath:
@@ -166,16 +166,18 @@ class CentralPath:
             tell("interior point: step {}, residual {:.1e}", self.iterations, self.merit)
 
     def _narrow(self) -> None:
-        """Drop the pairs whose slack is large and whose units are few."""
+        """Drop the pairs whose slack is large and whose units are few, if that leaves few."""
         self.narrows = False
         (n, m), pairs, here = self.shape, self.pairs, self.here
         slack = here.z / pairs.goods(self.price)
-        units = np.minimum(
-            SHARE / n, SHARE / m * pairs.buyers(self.budgets) / pairs.goods(self.price)
-        )
+        # every buyer keeps its best, whatever its slack
         least = -pairs.most_by_buyer(np.where(pairs.live, -slack, -np.inf))
         close = slack <= np.maximum(SLACK, pairs.buyers(least))
-        chosen = pairs.live & (close | (here.x >= units))
+        equal = pairs.buyers(self.budgets / m) / pairs.goods(self.price)
+        chosen = pairs.live & (close | (here.x >= SHARE * np.minimum(1 / n, equal)))
+        several = np.count_nonzero(chosen) > FEWER * chosen.size
+        if several or not pairs.by_buyer(chosen.astype(float)).all():
+            return
         self.pairs = pairs.some(chosen)
         self._begin(here.x[chosen], here.z[chosen])
         self.merit = self._measure()
