@@ -9,9 +9,11 @@ from qmopt.methods.column_generation import ColumnGeneration
 from qmopt.methods.eisenberg_gale import EisenbergGale
 from qmopt.methods.interior_point import InteriorPoint
 from qmopt.methods.lp import LinearProgramming
+from qmopt.methods.newton import Newton
 from qmopt.methods.outcome import Method
 from qmopt.methods.pivoting import Pivoting
 from qmopt.utilities.linear import Linear
+from qmopt.utilities.smooth import Smooth
 
 #: Buyers and goods together up to which pivoting from nothing is quickest, ties or not.
 FEW = 30
@@ -27,7 +29,8 @@ def choose(market: Market) -> Method:
     Linear utilities: pivoting while buyers and goods together are few; column generation where a
     large market has many buyers for each good; the interior point while goods or buyers are few
     enough for a dense system; linear programs beyond. All of these are exact and do without CVXPY.
-    Everything else, utility caps with it: Eisenberg-Gale.
+    CES and Cobb-Douglas without kept credits of worth: Newton. Everything else, utility caps with
+    it: Eisenberg-Gale.
 
     Examples
     --------
@@ -42,4 +45,6 @@ def choose(market: Market) -> Method:
         if large and market.m <= NARROW:
             return ColumnGeneration()
         return InteriorPoint() if min(market.shape) <= NARROW else LinearProgramming()
+    if isinstance(market.utility, Smooth) and market.utility_caps.min() == np.inf:
+        return EisenbergGale() if market.keep_values[market.active].any() else Newton()
     return EisenbergGale()
