@@ -13,6 +13,7 @@ from qmopt.market import Market
 from qmopt.point import Point, per_good, per_pair
 from qmopt.solvers import linear_program
 from qmopt.tight import tight_graph
+from qmopt.utilities.bundles import Bundles
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Allocation, Array
 from qmopt.utilities.smooth import Smooth
@@ -23,6 +24,8 @@ EXACT = 1e-9
 LAST_BITS = 1e-11
 #: Residual up to which the tight pairs of a point can be told from the others.
 ROUGH = 1e-6
+#: Goods times entries of the linear programs that find their intervals: some seconds' worth.
+AFFORDABLE = 1_000_000
 #: Rounding of the gap, relative: of sums of products, and through logarithms.
 SUMMED, LOGGED = 4 * np.finfo(float).eps, 200 * np.finfo(float).eps
 
@@ -39,16 +42,18 @@ class Unique:
 def price_intervals(market: Market, prices: ArrayLike, allocation: ArrayLike | Allocation) -> Array:
     """Bounds on every equilibrium price, from a measured point.
 
-    Without utility caps equilibrium prices are unique, and the duality gap bounds how far off the
-    given ones can be: values ``t`` of a good's supply satisfy ``r - t + t log(t/r) <= gap`` (in
-    credits), with ``r`` its value at the given prices, and a like inequality holds for CES and
-    Cobb-Douglas (theory page). With caps prices may form an interval; at an exact point of linear
-    utilities its ends come from two linear programs per good.
+    Without utility caps or bundles equilibrium prices are unique, and the duality gap bounds how
+    far off the given ones can be: values ``t`` of a good's supply satisfy ``r - t + t log(t/r) <=
+    gap`` (in credits), with ``r`` its value at the given prices, and a like inequality holds for
+    CES and Cobb-Douglas (theory page). With caps or bundles prices may form an interval; at an
+    exact point of linear utilities or bundles its ends come from two linear programs per good, in
+    markets of up to :data:`AFFORDABLE` units of work.
 
     Parameters
     ----------
     market
-        With linear, CES or Cobb-Douglas utilities.
+        With any utilities; of those that are neither linear, bundles, CES nor Cobb-Douglas, only
+        what is free or not there is known.
     prices, allocation
         The point, shapes (m,) and (n, m).
 
@@ -74,13 +79,14 @@ def price_intervals(market: Market, prices: ArrayLike, allocation: ArrayLike | A
     found = measure(market, prices, allocation)
     point = Point(market, prices, allocation)
     bounds = np.full((market.m, 2), np.nan)
-    if market.utility_caps.min() == np.inf and found.gap is not None:
+    one_price = isinstance(market.utility, Linear | Smooth) and market.utility_caps.min() == np.inf
+    if one_price and found.gap is not None:
         if found.reserve > 0:  # only prices that meet the reserves bound the program's value
             point = Point(market, np.fmax(prices, market.reserves), allocation)
             found = measure(market, point.prices, allocation)
         if found.gap is not None and np.isfinite(found.gap):
             bounds = _from_gap(market, point, found.gap)
-    elif found.worst <= EXACT and not isinstance(market.utility, Smooth):
+    elif found.worst <= EXACT and market.utility.additive:
         bounds = _from_support(market, point)
     unwanted = ~market.sold & ~market.empty
     bounds[unwanted] = market.reserves[unwanted, None]
@@ -93,7 +99,8 @@ def price_intervals(market: Market, prices: ArrayLike, allocation: ArrayLike | A
 def uniqueness(market: Market, prices: ArrayLike, allocation: ArrayLike | Allocation) -> Unique:
     """Tell which parts of an answer are the only ones.
 
-    Utilities are unique in every market of these families, prices unless utility is capped. The
+    Utilities are unique in every market of these families, prices unless utility is capped or comes
+    from bundles (then by their intervals, at an exact answer). The
     allocation of CES and Cobb-Douglas is as well, unless kept credits are worth something or
     utility is capped (then None); that of linear utilities when credits could not flow otherwise
     along tight pairs. A residual r leaves prices
@@ -116,6 +123,8 @@ def uniqueness(market: Market, prices: ArrayLike, allocation: ArrayLike | Alloca
         prices_alone = True if market.utility_caps.min() == np.inf else None
         free_choice = prices_alone is None or bool(market.keep_values[market.active].any())
         return Unique(prices_alone, True, None if free_choice else True)
+    if isinstance(market.utility, Bundles) and worst <= EXACT:
+        return Unique(_one_price(market, prices, allocation), True, None)
     if not isinstance(market.utility, Linear) or worst > ROUGH:
         return Unique(None, None, None)
     point = Point(market, prices, allocation)
@@ -126,11 +135,18 @@ def uniqueness(market: Market, prices: ArrayLike, allocation: ArrayLike | Alloca
         return Unique(True, True, alone)
     if worst > EXACT:
         return Unique(None, True, None)
-    low, high = price_intervals(market, prices, allocation)[market.sold].T
-    single = bool((high - low <= EXACT * np.maximum(high, low)).all())
+    single = _one_price(market, prices, allocation)
     # of what is free, a team may hold more than it wants
     costs = bool((point.prices[market.sold] > 0).all())
     return Unique(single, True, alone if single and costs else None)
+
+
+def _one_price(market: Market, prices: Array, allocation: Allocation) -> bool | None:
+    """Whether every price interval is a point; None where one is not known."""
+    low, high = price_intervals(market, prices, allocation)[market.sold].T
+    if np.isnan(low).any() or np.isnan(high).any():
+        return None
+    return bool((high - low <= EXACT * np.maximum(high, low)).all())
 
 
 def _loose(market: Market, point: Point, tolerance: float, zero: float) -> bool:
@@ -191,9 +207,12 @@ def _from_support(market: Market, point: Point) -> Array:
     1: an activity never brings more value per credit than 1/beta, and just that where it is used.
     """
     n, m = market.shape
+    bounds = np.full((m, 2), np.nan)
     active, utility = market.active, point.enjoyed.utility
     activities = market.utility.activities()
     live = active[activities.owner] & ~(activities.needs @ market.empty.astype(float) > 0)
+    if m * (activities.needs.nnz + n) > AFFORDABLE:
+        return bounds
     owner = activities.owner[live]
     needs = sp.csr_array(activities.needs[live])
     worth = activities.values[live]
@@ -227,7 +246,6 @@ def _from_support(market: Market, point: Point) -> Array:
     everything = sp.csr_array(sp.vstack([rows, sp.eye_array(m + n)]))
     lower = np.concatenate([np.zeros(len(owner)), bound_low])
     upper = np.concatenate([row_upper, bound_high])
-    bounds = np.full((m, 2), np.nan)
     for j in np.flatnonzero(market.sold):
         cost = np.zeros(m + n)
         for end, sign in enumerate((1.0, -1.0)):

@@ -13,7 +13,7 @@ from qmopt.errors import SolverFailed
 from qmopt.market import Market
 from qmopt.methods.crossover import crossover
 from qmopt.methods.outcome import Outcome, restore, trading
-from qmopt.methods.polish import additive, polish
+from qmopt.methods.polish import polish
 from qmopt.methods.program import EisenbergGaleModel, eisenberg_gale
 from qmopt.solvers import Clarabel, Solver
 from qmopt.utilities.linear import Linear
@@ -93,7 +93,7 @@ class EisenbergGale:
             stats |= {"pivots": crossed.pivots, "passes": crossed.passes}
             if not crossed.finished:
                 notes.append("the crossover ran out of time or pivots before it was done")
-        elif self.crossover and additive(market.utility):
+        elif self.crossover and market.utility.additive:
             polished = _polished(model)
             if polished is None:
                 notes.append("the solver's point did not tell who buys what: its own numbers")

@@ -19,7 +19,7 @@ from scipy.sparse.linalg import splu
 
 from qmopt.market import Market
 from qmopt.utilities.pairs import total_by
-from qmopt.utilities.protocol import Activities, Array, Utility
+from qmopt.utilities.protocol import Activities, Array
 
 Mask = NDArray[np.bool_]
 
@@ -102,7 +102,7 @@ def polish(market: Market, prices: Array, levels: Array, kept: Array) -> tuple[A
     Parameters
     ----------
     market
-        The part that trades, with a utility for which :func:`additive` holds.
+        The part that trades, whose values are sums of activities (``utility.additive``).
     prices, levels, kept
         A solver's point: credits per unit (m,), units of each activity (K,), credits that each
         buyer keeps for their worth (n,).
@@ -130,11 +130,6 @@ def polish(market: Market, prices: Array, levels: Array, kept: Array) -> tuple[A
                 return (found.prices, found.levels) if solved else None
             sides = changed
     return None
-
-
-def additive(utility: Utility) -> bool:
-    """Whether value is the best sum of activities, so that levels say all."""
-    return type(utility).expression is Utility.expression
 
 
 def ratio(top: Array | float, bottom: Array) -> Array:

@@ -94,6 +94,11 @@ class Utility(ABC):
         return False
 
     @property
+    def additive(self) -> bool:
+        """Whether value is the best sum of activities, so that their levels say all."""
+        return type(self).expression is Utility.expression
+
+    @property
     def parameters(self) -> tuple[Array, ...]:
         """Numbers beside the activities that say which utility it is; for fingerprints."""
         return ()
