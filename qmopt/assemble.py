@@ -7,7 +7,7 @@ rate, and the worth of a kept credit (per credit) is divided by it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from qmopt import tables as contract
 from qmopt.arguments import of_kind
 from qmopt.errors import MarketError
+from qmopt.utilities.bundles import Bundles
 from qmopt.utilities.linear import Linear
-from qmopt.utilities.protocol import Array
+from qmopt.utilities.protocol import Array, Utility
 
 if TYPE_CHECKING:
     from qmopt.tables import Table, Tables
@@ -35,8 +36,7 @@ def assemble(tables: Tables | None, frames: Mapping[str, Any]) -> dict[str, Any]
     ------
     MarketError
         If both or neither are given, if a pool mints nothing, or if the tables ask for what no
-        method of this version can clear: workloads, recipes (needs), several options for one
-        resource.
+        method of this version can clear: workloads.
     """
     if (tables is None) == (not frames):
         raise MarketError("give either tables or the tables by name (resources=, teams=, bids=)")
@@ -55,7 +55,7 @@ def assemble(tables: Tables | None, frames: Mapping[str, Any]) -> dict[str, Any]
     return {
         "budgets": _numbers(teams, "credits", 0) * rate,
         "supplies": supplies,
-        "utility": Linear(_values(tables, buyers, goods)),
+        "utility": _utility(tables, buyers, goods),
         "reserves": _numbers(resources, "reserve_price", 0),
         "keep_values": _numbers(teams, "keep_value", 0) / np.where(rate > 0, rate, 1),
         "utility_caps": _numbers(teams, "utility_cap", np.inf),
@@ -70,26 +70,13 @@ def assemble(tables: Tables | None, frames: Mapping[str, Any]) -> dict[str, Any]
 
 
 def refuse_what_no_method_solves(tables: Tables) -> None:
-    """Raise a MarketError at the first row that asks for more than plain bids."""
-    for name, what in (("workloads", "workloads with a demand"), ("needs", "recipes (needs)")):
-        table = tables[name]
-        if len(table):
-            raise MarketError(
-                f"{table.where(0, 'team')}: {what} are read and checked, "
-                "but no method of this version clears them"
-            )
-    bids = tables["bids"]
-    if not len(bids):
-        return
-    seen: set[tuple[str, str]] = set()
-    for row, pair in enumerate(zip(_text(bids, "team"), _text(bids, "resource"), strict=True)):
-        if pair in seen:
-            raise MarketError(
-                f"{bids.where(row, 'resource')}: team {pair[0]!r} bids on {pair[1]!r} a second "
-                "time; several options for one resource are read and checked, but no method of "
-                "this version clears them"
-            )
-        seen.add(pair)
+    """Raise a MarketError at the first row that asks for more than bids without a demand."""
+    table = tables["workloads"]
+    if len(table):
+        raise MarketError(
+            f"{table.where(0, 'team')}: workloads with a demand are read and checked, "
+            "but no method of this version clears them"
+        )
 
 
 def credit_rate(tables: Tables) -> Array:
@@ -117,17 +104,58 @@ def credit_rate(tables: Tables) -> Array:
     return rate[member]
 
 
-def _values(tables: Tables, buyers: list[str], goods: list[str]) -> Any:
-    """Value per chip, (n, m): value per unit of demand times demand units per chip."""
+def _utility(tables: Tables, buyers: list[str], goods: list[str]) -> Utility:
+    """Bundles where an option needs several resources; else linear, by the best option of each.
+
+    Worth of a chip, or of a unit of an option: value per unit of demand times demand units.
+    """
     if tables.values is not None:
-        return tables.values
-    bids = tables["bids"]
-    shape = (len(buyers), len(goods))
+        return Linear(tables.values)
+    bids, shape = tables["bids"], (len(buyers), len(goods))
     if not len(bids):
-        return np.zeros(shape)
+        return Linear(np.zeros(shape))
     worth = _numbers(bids, "value", 0) * _numbers(bids, "rate", 1)
-    rows, columns = _index(bids, "team", buyers), _index(bids, "resource", goods)
-    values = sp.csr_array((worth, (rows, columns)), shape=shape)
+    owner = _index(bids, "team", buyers)
+    bid, good, units = needed(tables, goods)
+    if (np.bincount(bid, minlength=len(bids)) > 1).any():
+        mix = sp.csr_array((units, (bid, good)), shape=(len(bids), len(goods)))
+        return Bundles(owner, mix, worth, buyers=len(buyers), options=bids.options())
+    with np.errstate(over="ignore"):  # Linear refuses what is infinite
+        return Linear(_best_option(owner[bid], good, worth[bid] / units, shape))
+
+
+def needed(
+    tables: Tables, goods: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+    """Bid, resource and units of everything that bids take, shape (E,) each.
+
+    A plain bid takes one chip of its resource; these come first. Then, in its order, what the table
+    needs lists.
+    """
+    bids, needs = tables["bids"], tables["needs"]
+    if not len(needs):
+        rows = np.arange(len(bids), dtype=np.int64)
+        return rows, _index(bids, "resource", goods), np.ones(len(bids))
+    keys = zip(_text(bids, "team"), bids.options(), strict=True)
+    resources = bids.texts("resource")
+    plain = [row for row, resource in enumerate(resources) if resource is not None]
+    option = {key: row for row, key in enumerate(keys) if resources[row] is None}
+    place = {name: j for j, name in enumerate(goods)}
+    listed = zip(_text(needs, "team"), _text(needs, "option"), strict=True)
+    bid = np.array([*plain, *(option[key] for key in listed)], dtype=np.int64)
+    good = np.array([place[str(resources[row])] for row in plain], dtype=np.int64)
+    units = np.concatenate([np.ones(len(plain)), _numbers(needs, "units", 0)])
+    return bid, np.concatenate([good, _index(needs, "resource", goods)]), units
+
+
+def _best_option(
+    owner: NDArray[np.int64], good: NDArray[np.int64], worth: Array, shape: tuple[int, int]
+) -> Any:
+    """Value per chip, (n, m): of several options for one resource, a team takes the best."""
+    order = np.lexsort((worth, good, owner))
+    owner, good, worth = owner[order], good[order], worth[order]
+    last = np.append((np.diff(owner) != 0) | (np.diff(good) != 0), True)
+    values = sp.csr_array((worth[last], (owner[last], good[last])), shape=shape)
     pairs = shape[0] * shape[1]
     sparse = pairs > SPARSE_FROM_PAIRS and values.nnz <= SPARSE_UP_TO * pairs
     return values if sparse else values.toarray()
@@ -153,7 +181,7 @@ def _left(tables: Tables, goods: list[str], rounded: Array) -> Array:
     return left.astype(float)
 
 
-def _index(table: Table, column: str, names: list[str]) -> NDArray[np.int64]:
+def _index(table: Table, column: str, names: Sequence[str]) -> NDArray[np.int64]:
     place = {name: k for k, name in enumerate(names)}
     return np.fromiter((place[name] for name in _text(table, column)), np.int64, len(table))
 

@@ -253,6 +253,7 @@ def _from_support(market: Market, point: Point) -> Array:
             found = linear_program(cost, everything, lower, upper)
             if found is not None:
                 bounds[j, end] = found[j] * scale[j] if found[j] > 0 else 0.0
+    bounds.sort(axis=1)  # ends that meet may cross by a rounding
     return bounds
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qmopt.arguments import named
+from qmopt.assemble import needed
 from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.tables import Table, Tables
@@ -158,7 +159,15 @@ def _written(
     if tables.values is None:
         bids = tables["bids"]
         worth = zip(_column(bids, "value", zero), _column(bids, "rate", Fraction(1)), strict=True)
-        by_pair = dict(zip(pairs(bids), (value * rate for value, rate in worth), strict=True))
+        worth = [value * rate for value, rate in worth]
+        bid, resource, _ = needed(tables, market.goods)
+        plain = [Fraction(1)] * (len(bid) - len(tables["needs"]))
+        units = [*plain, *_column(tables["needs"], "units", zero)]
+        team = [buyer_at[name] for name in bids.ids("team")]
+        by_pair: dict[tuple[int, int], Fraction] = {}
+        for row, j, each in zip(bid.tolist(), resource.tolist(), units, strict=True):
+            place = team[row], j
+            by_pair[place] = max(worth[row] / each, by_pair.get(place, zero))
         places = zip(owner.tolist(), good.tolist(), strict=True)
         if sum(value > 0 for value in by_pair.values()) != len(owner):
             raise MarketError("bids: a value times its rate is not 0, but too close to it")

@@ -87,6 +87,6 @@ def refuse_caps(market: Market) -> None:
     capped = np.flatnonzero(market.utility_caps < np.inf)
     if capped.size:
         raise MarketError(
-            f"buyer {market.buyers[capped[0]]}: this method does not serve utility caps; "
-            "EisenbergGale does"
+            f"buyer {market.buyers[capped[0]]}: utility caps are not for this method; "
+            "EisenbergGale takes them"
         )
