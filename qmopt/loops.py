@@ -51,8 +51,25 @@ def _many(argument: Any) -> bool:
     return isinstance(argument, np.ndarray | Sequence)
 
 
-@cache
-def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator that compiles a function, and keeps the code on disk where it may.
+
+    Parameters
+    ----------
+    **options
+        Of ``numba.njit``.
+    """
     import numba
 
-    return numba.njit(cache=True)(loop)
+    def compile_(function: Callable[..., Any]) -> Any:
+        try:
+            return numba.njit(cache=True, **options)(function)
+        except RuntimeError:  # no folder to write to: compiled anew in each process
+            return numba.njit(**options)(function)
+
+    return compile_
+
+
+@cache
+def _compiled(loop: Callable[..., Any]) -> Any:
+    return compiled()(loop)

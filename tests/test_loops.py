@@ -68,3 +68,18 @@ def test_both_cross_over_to_the_same_bits(monkeypatch):
     for one, other in found.values():
         assert np.array_equal(one[0], other[0])
         assert np.array_equal(one[1], other[1])
+
+
+def test_without_a_folder_for_compiled_code_it_is_compiled_all_the_same(monkeypatch):
+    """As numba does where neither the package's folder nor the user's can be written to."""
+    import numba
+
+    njit = numba.njit
+
+    def read_only(cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return njit(**options)
+
+    monkeypatch.setattr(numba, "njit", read_only)
+    assert loops.compiled(nogil=True)(lambda x: x * x)(3) == 9

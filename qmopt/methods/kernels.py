@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from qmopt.loops import compiled
 
 #: A good takes the first place only if it is better by this factor; else it counts as tied.
 TIED = 1 + 1e-9
 
-_compiled = numba.njit(cache=True, nogil=True)
-_inlined = numba.njit(inline="always", cache=True)
+_compiled = compiled(nogil=True)
+_inlined = compiled(inline="always")
 
 
 # A buyer's goods are looked at in turn from a place that depends on the buyer, so that buyers with

@@ -8,14 +8,13 @@ buyers go over in turn, which is vectorised as it is.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from qmopt.loops import compiled
 
 TINY = float(np.finfo(np.float64).tiny)
 
-_compiled = numba.njit(
-    cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"}
-)
+_compiled = compiled(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 
 
 @_compiled
