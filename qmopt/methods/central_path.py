@@ -261,7 +261,7 @@ class CentralPath:
             scale, other = self.cost, 1 / mass
             gram = pairs.gram_of_buyers(pairs.scaled(here.weight, scale, np.sqrt(other)))
             excess = self.keep * keep_theta + matrix @ (demand / mass)
-        factors = factor(gram, scale * excess)
+        factors = factor(gram, scale * excess, overwrite=True)
 
         def solve(value: Array, units: Array, bank: Array) -> Duals:
             of_buyers = self.short / self.cost - value - self.keep * bank[:n]

@@ -57,7 +57,7 @@ class Factors:
         return solve_triangular(self.unit, scaled, unit_diagonal=True, check_finite=False)
 
 
-def factor(weights: Array, excess: Array) -> Factors:
+def factor(weights: Array, excess: Array, *, overwrite: bool = False) -> Factors:
     """Factor the matrix with off-diagonals ``-weights`` and row sums ``excess``.
 
     Parameters
@@ -66,6 +66,8 @@ def factor(weights: Array, excess: Array) -> Factors:
         Shape (k, k), symmetric, nonnegative; the diagonal is not looked at.
     excess
         Shape (k,), nonnegative.
+    overwrite
+        Whether the weights are not needed any more.
 
     Examples
     --------
@@ -77,15 +79,16 @@ def factor(weights: Array, excess: Array) -> Factors:
     ([1.0, 2.0], [1.0, 1.0])
     """
     size = len(excess)
-    rest, excess = np.array(weights, dtype=float), np.array(excess, dtype=float)
-    # right of the diagonal: rows before the current one as they will stay, over minus their pivots
-    unit, pivots = np.empty((size, size)), np.empty(size)
+    rest = weights if overwrite else np.array(weights, dtype=float)
+    excess = np.array(excess, dtype=float)
+    # rows before the current one are as they will stay, but for the factors that make them units
+    pivots, below = np.empty(size), np.empty((size, 1))
     eliminate = _eliminate
     if size >= LARGE:
         from qmopt.methods.path_kernels import eliminate
     for start in range(0, size, PANEL):
         stop = min(start + PANEL, size)
-        done = unit[:start, start:stop].T
+        done = (rest[:start, start:stop] * below[:start]).T
         rows = rest[start:stop, start:]
         if start:
             rows -= done @ rest[:start, start:]
@@ -96,9 +99,9 @@ def factor(weights: Array, excess: Array) -> Factors:
         eliminate(rows[:, :width], lumped, inverse, pivots[start:stop])
         rows[:, width:] = inverse @ rows[:, width:]
         excess[start:stop] = inverse @ excess[start:stop]
-        below = -1 / np.maximum(pivots[start:stop], TINY)
-        np.multiply(rows, below[:, None], out=unit[start:stop, start:])
-    return Factors(unit, pivots)
+        below[start:stop, 0] = -1 / np.maximum(pivots[start:stop], TINY)
+    rest *= below
+    return Factors(rest, pivots)
 
 
 def _eliminate(rows: Array, excess: Array, inverse: Array, pivots: Array) -> None:
