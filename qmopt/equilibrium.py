@@ -18,6 +18,7 @@ from qmopt.methods.outcome import Method, Outcome
 from qmopt.notebook import page
 from qmopt.point import Point
 from qmopt.proving import ExactAnswer
+from qmopt.utilities.bundles import Bundles
 from qmopt.utilities.pairs import entries, pairs
 from qmopt.utilities.protocol import Allocation, Array
 
@@ -84,6 +85,7 @@ class Equilibrium:
             "prices": f"Prices, credits per chip and {market.period.removeprefix('1 ')}",
             "allocation": "Allocation, chips and credits",
             "teams": "Teams, credits, and utility in each team's own unit",
+            "activities": "Activities, units of each option",
         }
         shown = {captions[name]: columns for name, columns in self.columns().items()}
         left_out = [f"excluded: {name}: {reason}" for name, reason in self.excluded.items()]
@@ -137,13 +139,16 @@ class Equilibrium:
     def columns(self) -> dict[str, dict[str, Sequence[Any] | Array]]:
         """Return what there is to show, by table and column: ``prices``, ``allocation``, ``teams``.
 
+        Where values come from :class:`qmopt.Bundles` there is a fourth, ``activities``: by team
+        and option, the units in a best use of what the team bought.
+
         Prices, budgets and spends are in market credits; where the market has pools, the teams'
         columns that end in ``_own`` are in credits of their own pools. ``units`` are all that a
         team holds; what of it is ``guaranteed`` was free.
         """
         market = self.market
         low, high = self.price_intervals.T
-        return {
+        tables: dict[str, dict[str, Sequence[Any] | Array]] = {
             "prices": {
                 "resource": market.goods,
                 "price": self.prices,
@@ -154,6 +159,21 @@ class Equilibrium:
             },
             "allocation": self._holdings(),
             "teams": self._teams(),
+        }
+        return tables | self._activities()
+
+    def _activities(self) -> dict[str, dict[str, Sequence[Any] | Array]]:
+        market, utility = self.market, self.market.utility
+        if not isinstance(utility, Bundles):
+            return {}
+        levels = utility.levels(self.allocation)
+        used = np.flatnonzero((levels > 0) & market.active[utility.owner])
+        return {
+            "activities": {
+                "team": [market.buyers[i] for i in utility.owner[used]],
+                "option": [utility.options[k] for k in used],
+                "units": levels[used],
+            }
         }
 
     def _holdings(self) -> dict[str, Sequence[Any] | Array]:
@@ -185,7 +205,7 @@ class Equilibrium:
         return columns
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Return :meth:`columns` as DataFrames: ``prices``, ``allocation`` and ``teams``."""
+        """Return :meth:`columns` as DataFrames: ``prices``, ``allocation``, ``teams`` and so on."""
         import pandas as pd
 
         return {name: pd.DataFrame(columns) for name, columns in self.columns().items()}

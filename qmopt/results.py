@@ -61,6 +61,7 @@ def to_json(found: Equilibrium) -> dict[str, Any]:
             {name: cell for name, cell in row.items() if name != "guaranteed" or cell}
             for row in held
         ],
+        **({"activities": rows(columns["activities"])} if "activities" in columns else {}),
         "teams": {row.pop("team"): row for row in teams},
         "idle": dict(zip(market.goods, found.idle.tolist(), strict=True)),
         "certificate": measured(found.certificate),

@@ -23,6 +23,7 @@ TOP = {
 }  # fmt: skip
 TEAM = {"budget": NUMBER, "spend": NUMBER, "unspent": NUMBER, "utility": NUMBER, "best": MAYBE}
 HELD = {"team": TEXT, "resource": TEXT, "units": NUMBER, "spend": NUMBER}
+ACTIVITY = {"team": TEXT, "option": TEXT, "units": NUMBER}
 CERTIFICATE = {
     "negative": RESIDUAL, "reserve": RESIDUAL, "overspend": RESIDUAL, "regret": RESIDUAL,
     "thrift": RESIDUAL, "overallocated": RESIDUAL, "idle": RESIDUAL, "gap": (*RESIDUAL, type(None)),
@@ -41,7 +42,13 @@ def check(found, fields, *, exact=True):
 
 
 def check_document(document, market):
-    check(document, TOP)
+    done = {"activities": list} if isinstance(market.utility, qm.Bundles) else {}
+    names = list(TOP)
+    place = names.index("teams")
+    check(document, {k: TOP[k] for k in names[:place]} | done | {k: TOP[k] for k in names[place:]})
+    for row in document.get("activities", []):
+        check(row, ACTIVITY)
+        assert row["units"] > 0
     assert document["schema"] == 1
     assert document["status"] == "certified"
     check(document["method"], {"name": TEXT, "settings": dict})

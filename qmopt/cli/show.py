@@ -45,6 +45,7 @@ def equilibrium(found: Equilibrium) -> None:
     if found.exact is not None:
         _exact_prices(found, found.exact)
     _allocation(found)
+    _activities(found)
     _teams(found)
     certificate(found.certificate)
     _remarks(found)
@@ -111,6 +112,14 @@ def _allocation(found: Equilibrium) -> None:
     columns = {key: list(held[key]) for key in held if key not in names}
     title = f"Allocation (units in chips, spend in credits per {_per(found.market)})"
     _put(title, names, columns)
+
+
+def _activities(found: Equilibrium) -> None:
+    """Print what teams do with bundles, where there are any."""
+    done = found.columns().get("activities")
+    if done is not None:
+        names = {key: [str(name) for name in done[key]] for key in ("team", "option")}
+        _put("Activities (units of each option)", names, {"units": list(done["units"])})
 
 
 def _teams(found: Equilibrium) -> None:

@@ -25,7 +25,7 @@ def test_it_certifies_at_1e_9_with_the_known_prices(name):
     assert found.certificate.certified(1e-9)
     expected = catalogue_prices(name, market)
     if expected is None:
-        assert name.startswith("gpu/")
+        assert name in ("gpu/gavel", "gpu/helios-earth")
         return
     np.testing.assert_allclose(found.prices, expected, rtol=1e-9, atol=0)
 
