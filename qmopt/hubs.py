@@ -59,7 +59,7 @@ class Hubs:
         scale = 1 / np.sqrt(diagonal)
         one, other = scale[self.many], scale[self.few]
         cross = self.cross
-        cross.data = self.product * weights[self.edge] * one[self.rows] * other[cross.indices]
+        cross.data[:] = self.product * weights[self.edge] * one[self.rows] * other[cross.indices]
         matrix = np.eye(len(self.few)) * (1 + tiny) - (cross.T @ cross).toarray()
         try:
             factor = cho_factor(matrix)
