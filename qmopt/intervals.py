@@ -177,7 +177,10 @@ def _from_gap(market: Market, point: Point, gap: float) -> Array:
     near = small < 1e-4
     low = np.where(near, 1 - small * (1 + small), low)
     high = np.where(near, 1 + small * (1 + small), high)
-    return np.stack([low * point.prices, high * point.prices], axis=1)
+    # what is taken for free may cost a little to those who need it beside others
+    free = credits_off * bend / (1 - bend) / np.where(market.empty, 1, market.supplies)
+    high = np.where(value > 0, high * point.prices, free)
+    return np.stack([low * point.prices, high], axis=1)
 
 
 def _rise(z: Array, bend: float) -> Array:
@@ -200,19 +203,72 @@ def _root(room: Array, outside: Array, inside: Array, bend: float) -> Array:
     return np.where(room >= 1, np.where(outside < 1, 0.0, outside), outside)
 
 
+def lowest_prices(market: Market, prices: Array, allocation: Allocation) -> Array | None:
+    """Return the cheapest prices at which an exact answer is one, (m,); None where not found.
+
+    For linear utilities they are the lowest of every good at once: conditions on prices q and unit
+    costs beta are of the kind ``q_j >= v_ij beta_i``, and of two solutions the smaller of each
+    number is a solution, too.
+
+    Examples
+    --------
+    Two teams with caps take all 10 units, at any price up to 40/7:
+
+    >>> from qmopt import Linear, Market
+    >>> market = Market([60, 40], [10], Linear([[1], [1]]), utility_caps=[3, 7])
+    >>> lowest_prices(market, np.array([2.5]), np.array([[3.0], [7.0]])).tolist()
+    [0.0]
+    """
+    support = _support(market, Point(market, prices, allocation))
+    cost = np.where(market.sold, market.supplies * support.scale, 0.0)
+    found = support.least(np.append(cost / cost.max(), np.zeros(market.n)))
+    if found is None:
+        return None
+    lowest = np.maximum(found[: market.m] * support.scale, market.reserves)
+    return np.where(market.sold, lowest, prices)
+
+
+@dataclass(frozen=True)
+class _Support:
+    """Scaled prices and unit costs, (m + n,), within bounds on rows; ``scale`` is of prices."""
+
+    rows: sp.csr_array
+    lower: Array
+    upper: Array
+    scale: Array
+
+    def least(self, cost: Array) -> Array | None:
+        return linear_program(cost, self.rows, self.lower, self.upper)
+
+
 def _from_support(market: Market, point: Point) -> Array:
-    """Two linear programs per good over all prices that support the allocation.
+    """Two linear programs per good over all prices that support the allocation."""
+    n, m = market.shape
+    bounds = np.full((m, 2), np.nan)
+    if m * (market.utility.activities().needs.nnz + n) > AFFORDABLE:
+        return bounds
+    support = _support(market, point)
+    for j in np.flatnonzero(market.sold):
+        cost = np.zeros(m + n)
+        for end, sign in enumerate((1.0, -1.0)):
+            cost[j] = sign
+            found = support.least(cost)
+            if found is not None:
+                bounds[j, end] = max(found[j], 0.0) * support.scale[j]
+    bounds.sort(axis=1)  # ends that meet may cross by a rounding
+    return bounds
+
+
+def _support(market: Market, point: Point) -> _Support:
+    """Return all prices that support an allocation, as rows of a linear program.
 
     Variables are prices q and costs per unit of utility beta, scaled so that each is at most about
     1: an activity never brings more value per credit than 1/beta, and just that where it is used.
     """
     n, m = market.shape
-    bounds = np.full((m, 2), np.nan)
     active, utility = market.active, point.enjoyed.utility
     activities = market.utility.activities()
     live = active[activities.owner] & ~(activities.needs @ market.empty.astype(float) > 0)
-    if m * (activities.needs.nnz + n) > AFFORDABLE:
-        return bounds
     owner = activities.owner[live]
     needs = sp.csr_array(activities.needs[live])
     worth = activities.values[live]
@@ -245,16 +301,7 @@ def _from_support(market: Market, point: Point) -> Array:
     bound_high = np.concatenate([np.where(sold_out, np.inf, at_reserve), np.ones(n)])
     everything = sp.csr_array(sp.vstack([rows, sp.eye_array(m + n)]))
     lower = np.concatenate([np.zeros(len(owner)), bound_low])
-    upper = np.concatenate([row_upper, bound_high])
-    for j in np.flatnonzero(market.sold):
-        cost = np.zeros(m + n)
-        for end, sign in enumerate((1.0, -1.0)):
-            cost[j] = sign
-            found = linear_program(cost, everything, lower, upper)
-            if found is not None:
-                bounds[j, end] = found[j] * scale[j] if found[j] > 0 else 0.0
-    bounds.sort(axis=1)  # ends that meet may cross by a rounding
-    return bounds
+    return _Support(everything, lower, np.concatenate([row_upper, bound_high]), scale)
 
 
 def _choke_prices(market: Market, point: Point) -> Array:

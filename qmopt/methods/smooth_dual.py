@@ -16,6 +16,8 @@ from qmopt.utilities.smooth import Smooth
 FEW, MANY = 100, 3000
 #: Condition up to which conjugate gradients take few steps, and the most that they take.
 MILD, MOST_STEPS = 1e3, 500
+#: Smallest share of all credits that is spent on a good to begin with.
+LEAST = 1e-12
 #: Smallest share of a step that is tried.
 SHORTEST = 1e-10
 
@@ -37,7 +39,8 @@ class SmoothDual:
     def start(self) -> Array:
         """Spending on each good if all hold the same share of every supply."""
         share, _ = self.utility.supporting(self.market.supplies[self.utility.good])
-        return np.maximum(self.by_good(self.budget * share), self.floor)
+        # powers of nearly fixed mixes leave the range of floats
+        return np.maximum(np.maximum(self.by_good(self.budget * share), LEAST), self.floor)
 
     def by_good(self, amounts: Array) -> Array:
         """Add up amounts of pairs by good."""
@@ -57,16 +60,17 @@ class SmoothDual:
         step
             By which share each value is to change; at most down to a tenth.
         """
-        length = min(1.0, 0.9 / max(float(-step.min()), 1e-300))
-        while length > SHORTEST:
-            value = np.maximum(point.value * (1 + length * step), self.floor)
-            change = value / point.value - 1
-            slope = float(point.gradient @ change)
-            rise = self.rise(point, value)
-            # near the minimum a fall is lost to rounding, but whole steps are right there
-            if rise <= 0.1 * slope or (length == 1.0 and abs(slope) < 1e-12 and rise < 1e-12):
-                return value
-            length /= 2
+        # each by itself is held to that first, which is most often a descent, too
+        for direction in (np.maximum(step, -0.9), step):
+            length = min(1.0, 0.9 / max(float(-direction.min()), 1e-300))
+            while length > SHORTEST:
+                value = np.maximum(point.value * (1 + length * direction), self.floor)
+                slope = float(point.gradient @ (value / point.value - 1))
+                rise = self.rise(point, value)
+                # near the minimum a fall is lost to rounding, but whole steps are right there
+                if rise <= 0.1 * slope <= 0 or (length == 1 and max(rise, abs(slope)) < 1e-12):
+                    return value
+                length /= 2
         return None
 
     def rise(self, point: DualPoint, value: Array) -> float:
@@ -139,8 +143,9 @@ class DualPoint:
         per_credit = supplies / np.where(self.held, self.value, self.demand)
         units = dual.budget * self.share * per_credit[utility.good]
         units = np.where(np.isfinite(units), units, 0.0)
-        # no price below its reserve, not even by rounding
         prices = np.maximum(dual.prices(self.value) * dual.total, dual.market.reserves)
+        # what is at its reserve is there to the last bit, or nothing of it may idle
+        prices = np.where(self.held, dual.market.reserves, prices)
         allocation = sp.csr_array((units, utility.good, utility.begin), shape=dual.market.shape)
         return prices, allocation
 

@@ -93,17 +93,20 @@ class CobbDouglas(Smooth):
         return np.asarray(self.weight), np.where(np.diff(self.begin) > 0, value, -np.inf)
 
     def expression(self, levels: cp.Expression) -> cp.Expression:
-        """Concave CVXPY expression of the values, shape (n,): weighted geometric means."""
+        """Concave CVXPY expression of the values, shape (n,): a tree of geometric means of two."""
         import cvxpy as cp
 
-        values: list[Any] = []
-        for begin, end in zip(self.begin[:-1], self.begin[1:], strict=True):
-            held = levels[begin:end]
+        def mean(begin: int, end: int) -> Any:
+            # of two at a time: cones of different sizes in one program are too much for CVXPY 1.9
             if end - begin < 2:
-                values.append(held[0] if end > begin else 0.0)
-            else:
-                values.append(exactly(cp.geo_mean, held, self.weight[begin:end].tolist()))
-        return cast("cp.Expression", cp.hstack(values))
+                return levels[begin] if end > begin else 0.0
+            middle = (begin + end) // 2
+            powers = [float(self.weight[begin:middle].sum()), float(self.weight[middle:end].sum())]
+            pair = cp.hstack([mean(begin, middle), mean(middle, end)])
+            return exactly(cp.geo_mean, pair, powers)
+
+        rows = zip(self.begin[:-1].tolist(), self.begin[1:].tolist(), strict=True)
+        return cast("cp.Expression", cp.hstack([mean(begin, end) for begin, end in rows]))
 
     def take(self, buyers: NDArray[np.int64], goods: NDArray[np.int64]) -> Self:
         """Restrict to some buyers and goods, in the order given; shares are divided anew."""
