@@ -1,7 +1,7 @@
 """Loops over nodes and edges that no array operation can do: interpreted, or compiled when long.
 
-One source serves both. On lists the interpreter is quick for a few thousand nodes, and nothing has
-to be loaded; beyond, numba compiles the same function once for all and runs it on arrays.
+One source serves both. On lists the interpreter is quick for a few ten thousand turns, and nothing
+has to be loaded; beyond, numba compiles the same function once for all and runs it on arrays.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 #: Length from which on compiling pays, and where the compiler is loaded anyway.
-LONG, LOADED = 3000, 300
+LONG, LOADED = 30_000, 300
 
 
 def run(loop: Callable[..., Any], length: int, *arguments: Any) -> tuple[list[Any], ...]:

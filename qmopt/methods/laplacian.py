@@ -24,7 +24,7 @@ from qmopt.utilities.protocol import Array
 #: Rows that are eliminated together.
 PANEL = 48
 #: Size from which on the elimination within a panel is compiled.
-LARGE = 150
+LARGE = 200
 TINY = float(np.finfo(float).tiny)
 
 

@@ -17,7 +17,7 @@ from qmopt.utilities.pairs import total_by
 from qmopt.utilities.protocol import Array
 
 #: Pairs from which on the passes over dense ones are compiled.
-MANY = 20_000
+MANY = 40_000
 
 #: A move of prices (m,) and of costs (n,).
 Duals: TypeAlias = tuple[Array, Array]
