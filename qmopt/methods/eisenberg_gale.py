@@ -15,9 +15,13 @@ from qmopt.methods.crossover import crossover
 from qmopt.methods.outcome import Outcome, restore, trading
 from qmopt.methods.polish import polish
 from qmopt.methods.program import EisenbergGaleModel, eisenberg_gale
+from qmopt.price_support import lowest_prices
 from qmopt.solvers import Clarabel, Solver
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Allocation, Array
+
+#: Share by which a price may be lower before prices count as open.
+OPEN = 1e-9
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,8 @@ class EisenbergGale:
     A conic solver's prices are right to 1e-4 ... 1e-7; the crossover takes its shares and pivots to
     the prices they point at, right to the last bits. With bundles or utility caps, Newton's method
     on the equations that the solver's point implies takes the place of pivots. Other families get
-    the solver's own numbers.
+    the solver's own numbers. Where caps leave the prices of plain bids open, they are the lowest,
+    of every good at once.
 
     Parameters
     ----------
@@ -106,10 +111,19 @@ class EisenbergGale:
 
 
 def _polished(model: EisenbergGaleModel) -> tuple[Array, Allocation] | None:
-    """Take a solved model's point to the last bits, where its sides can be told."""
+    """Take a solved model's point to the last bits, where its sides can be told.
+
+    Where caps leave prices of plain bids open, the lowest are taken.
+    """
     market, inner = model.market, trading(model.market)
     found = polish(inner, model.point()[0][market.sold], model.levels(), model.kept())
     if found is None:
         return None
+    if isinstance(inner.utility, Linear):
+        prices, levels = found
+        kept = np.maximum(inner.budgets - model.units(levels) @ prices, 0)
+        lowest = lowest_prices(inner, prices, model.units(levels))
+        if lowest is not None and (lowest < prices * (1 - OPEN)).any():
+            found = polish(inner, lowest, levels, kept * (inner.keep_values > 0)) or found
     prices, levels = found
     return restore(market, prices, model.units(levels))
