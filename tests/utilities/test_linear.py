@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 import qmopt as qm
-from qmopt.utilities import Linear
+from qmopt.utilities.linear import AT_ONCE, Linear
+from qmopt.utilities.protocol import Utility
 
 SEEDS = range(120)  # of 1 to 5 buyers each
 STORES = {"dense": np.array, "sparse": sp.csr_array}
@@ -206,3 +207,77 @@ def test_bad_values_are_named(store, bad):
 def test_bad_shapes_and_types(bad):
     with pytest.raises(qm.MarketError, match="values: "):
         Linear(bad)
+
+
+# Large values are gone over in blocks
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("store", STORES.values(), ids=STORES)
+@pytest.mark.parametrize("rows", [-1, 0, 1])
+def test_blocks_change_nothing(store, dtype, rows):
+    """Around the edge of a block of the 7-column matrix: the numbers of a single block."""
+    rng = np.random.default_rng(0)
+    n, m = AT_ONCE // 7 + rows, 7
+    values = np.where(rng.random((n, m)) < 0.8, rng.lognormal(size=(n, m)), 0).astype(dtype)
+    values[:3] = 0
+    utility = Linear(store(values))
+    wide = values.astype(float)
+    for prices in (rng.lognormal(size=m), np.array([0, 1, inf, 2, 3, 4, 5.0])):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(wide > 0, prices / wide, inf)
+        cost = utility.unit_cost(prices)
+        np.testing.assert_array_equal(cost, ratios.min(axis=1))
+        cost[0] = 7  # a copy
+        np.testing.assert_array_equal(utility.unit_cost(prices), ratios.min(axis=1))
+        reach = utility.unit_cost(prices) * (1 + 1e-3)
+        found = utility.worth_using(prices, reach, 0.1)
+        with np.errstate(invalid="ignore"):
+            expected = (prices <= wide * reach[:, None] * 1.1) & (wide > 0)
+        owner, good = np.nonzero(expected)
+        np.testing.assert_array_equal(found.owner, owner)
+        np.testing.assert_array_equal(found.needs.indices, good)
+        np.testing.assert_array_equal(found.needs.indptr, np.arange(len(good) + 1))
+        np.testing.assert_array_equal(found.values, wide[expected])
+    some = np.arange(m) < 2
+    np.testing.assert_array_equal(utility.usable(some), (wide[:, :2] > 0).any(axis=1))
+    np.testing.assert_array_equal(utility.wanted(np.arange(n) < 3), np.zeros(m, dtype=bool))
+    units = sp.random_array((n, m), density=0.1, rng=rng, format="csr")
+    expected = (wide * units.toarray()).sum(axis=1)
+    np.testing.assert_allclose(utility.value(units), expected, rtol=1e-14)
+    np.testing.assert_allclose(utility.value(units.toarray()), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("store", STORES.values(), ids=STORES)
+def test_activities_in_blocks_are_all_activities(store):
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random((AT_ONCE // 50 + 9, 120)) < 0.5, 1 + rng.random(), 0)
+    utility = Linear(store(values))
+    whole, parts = utility.activities(), list(utility.activity_blocks())
+    assert len(parts) > 1
+    np.testing.assert_array_equal(np.concatenate([part.owner for part in parts]), whole.owner)
+    np.testing.assert_array_equal(np.concatenate([part.values for part in parts]), whole.values)
+    needs = sp.vstack([part.needs for part in parts], format="csr")
+    np.testing.assert_array_equal(needs.indices, whole.needs.indices)
+    np.testing.assert_array_equal(needs.indptr, whole.needs.indptr)
+
+
+def test_what_a_family_says_by_default_is_what_linear_utilities_say():
+    for seed in SEEDS:
+        values, prices, _, _ = draw(seed, free=False)
+        utility = Linear(values)
+        reach = np.where(np.isfinite(utility.unit_cost(prices)), utility.unit_cost(prices), 0)
+        own = utility.worth_using(prices, reach, 0.5)
+        default = Utility.worth_using(utility, prices, reach, 0.5)
+        np.testing.assert_array_equal(own.owner, default.owner)
+        np.testing.assert_array_equal(own.values, default.values)
+        np.testing.assert_array_equal(own.needs.toarray(), default.needs.toarray())
+
+
+@pytest.mark.parametrize("store", STORES.values(), ids=STORES)
+@pytest.mark.parametrize("bad", [-1, inf, np.nan])
+def test_bad_values_are_named_beyond_the_first_block(store, bad):
+    values = np.ones((AT_ONCE // 4, 11))
+    values[-2, 5] = bad
+    with pytest.raises(qm.MarketError, match=rf"values\[{len(values) - 2}, 5\] "):
+        Linear(store(values))
