@@ -54,7 +54,8 @@ def clear(
         Any object with ``solve(market) -> Outcome``. Default: for linear utilities
         :class:`qmopt.Pivoting` while the market is small, :class:`qmopt.ColumnGeneration` where
         there are many buyers for each good, :class:`qmopt.InteriorPoint` while buyers or goods are
-        few, :class:`qmopt.LinearProgramming` beyond; :class:`qmopt.EisenbergGale` for all others.
+        few, :class:`qmopt.LinearProgramming` beyond; :class:`qmopt.Newton` for CES and
+        Cobb-Douglas; :class:`qmopt.EisenbergGale` for all others.
     tolerance
         Largest residual of the certificate that is accepted.
     near

@@ -27,7 +27,7 @@ class CES(Smooth):
     (:class:`qmopt.CobbDouglas`), and the further below 0, the more a buyer needs goods in a fixed
     mix. With ``rho < 0`` a bundle that lacks a good of positive weight is worth nothing. Weights
     stand inside the power; a weight c outside, ``c * x ** rho``, is ``c ** (1 / rho)`` here. The
-    function is that of Arrow, Chenery, Minhas and Solow 1961 (only the entry was checked).
+    function is that of Arrow, Chenery, Minhas and Solow, 1961 (only the entry was checked).
 
     Parameters
     ----------
