@@ -30,7 +30,7 @@ import numpy as np
 
 from qmopt.market import Market
 from qmopt.methods.laplacian import factor
-from qmopt.methods.newton_pairs import Duals, Pairs, pairs_of
+from qmopt.methods.newton_pairs import MANY, Duals, Pairs, pairs_of
 from qmopt.progress import tell
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Array
@@ -44,6 +44,9 @@ ROUGH = 1e-6
 #: Merit from which on few pairs are enough; how large a slack may be next to the price, and how
 #: small the units next to an equal share, for a pair to be one of them.
 NARROW, SLACK, SHARE = 3e-3, 0.01, 0.5
+#: Share of all pairs that a sparse market stores from which on it is quicker as a dense one, and
+#: how many pairs these may be in all.
+THICK, AT_HAND = 0.1, 2_000_000
 #: Pairs per node from which on narrowing pays, and what share of them may stay then.
 DENSE, FEWER = 20, 0.15
 
@@ -72,7 +75,10 @@ class CentralPath:
     ) -> None:
         self.market, self.shape = market, market.shape
         self.credit = market.budgets.mean()
-        raw = pairs_of(utility.values)
+        values: Any = utility.values
+        if narrow and utility.sparse and _thick(values):
+            values = values.toarray()
+        raw = pairs_of(values)
         per_supply = raw.values * raw.goods(market.supplies)
         unit = np.maximum(raw.most_by_buyer(per_supply), market.keep_values * self.credit)
         self.pairs: Pairs = raw.with_values(per_supply / raw.buyers(unit))
@@ -273,3 +279,9 @@ class CentralPath:
             return (matrix.T @ cost + of_goods) / mass, cost
 
         return solve
+
+
+def _thick(values: Any) -> bool:
+    """Tell whether a sparse market is quicker as a dense one, whose passes are compiled."""
+    places = values.shape[0] * values.shape[1]
+    return MANY <= places <= AT_HAND and values.nnz >= THICK * places

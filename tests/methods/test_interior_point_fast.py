@@ -184,3 +184,29 @@ def test_without_a_crossover_a_start_still_helps_the_path():
     found = rough.solve(market, start=old)
     np.testing.assert_allclose(found.prices, old.prices, rtol=1e-6)
     assert "pivots" not in found.stats
+
+
+@pytest.mark.parametrize("shape", [(250, 200), (200, 250)], ids=str)
+def test_large_enough_to_be_compiled_and_narrowed(shape):
+    """Dense, thick as a sparse market, and thin: the same prices, those of the undivided path."""
+    rng = np.random.default_rng(4)
+    for share in (1.0, 0.3, 0.05):
+        values = rng.random(shape) * (rng.random(shape) < share)
+        values[np.arange(shape[0]), np.arange(shape[0]) % shape[1]] = 0.7
+        values[np.arange(shape[1]) % shape[0], np.arange(shape[1])] = 0.9
+        budgets = rng.random(shape[0]) + 0.5
+        found = []
+        for wrap in (np.array, sp.csr_array):
+            market = qm.Market(
+                budgets,
+                np.ones(shape[1]),
+                qm.Linear(wrap(values)),
+                reserves=0.1 * (np.arange(shape[1]) % 3 == 0),
+            )
+            answer = qm.clear(market, qm.InteriorPoint(), tolerance=1e-10)
+            assert sp.issparse(answer.allocation) == (wrap is sp.csr_array)
+            path = CentralPath(market, market.utility)
+            path.follow(1e-7, 100, np.inf)
+            np.testing.assert_allclose(path.best_point()[0], answer.prices, rtol=1e-4)
+            found.append(answer.prices)
+        np.testing.assert_allclose(found[1], found[0], rtol=1e-11)
