@@ -100,17 +100,15 @@ class Newton:
             )
         inner = trading(market)
         dual = SmoothDual(inner)
-        spending = dual.start()
+        point = best = dual.at(dual.start())
         status, steps, inside = "stalled", 0, 0
-        best, least = spending, np.inf
+        least = np.inf
         while True:
-            point = dual.at(spending)
-            off = point.off
-            if off < least:
-                stalled = off > 0.5 * least and least <= ROUNDING
-                best, least = spending, off
+            if point.off < least:
+                stalled = point.off > 0.5 * least and least <= ROUNDING
+                best, least = point, point.off
             else:
-                stalled = least <= ROUNDING or not np.isfinite(off)
+                stalled = least <= ROUNDING or not np.isfinite(point.off)
             if least <= self.tolerance or stalled:
                 break
             if steps >= self.max_iterations:
@@ -120,14 +118,14 @@ class Newton:
                 status = "time"
                 break
             steps += 1
-            step, rounds = point.step(min(0.1, off))
+            step, rounds = point.step(min(0.1, point.off))
             inside += rounds
             moved = dual.descend(point, step)
             if moved is None:  # rounding hides what is left to gain
                 break
-            spending = moved
+            point = moved
         status = "solved" if least <= ROUNDING else status
-        prices, allocation = dual.at(best).answer()
+        prices, allocation = best.answer()
         prices, allocation = restore(market, prices, allocation)
         stats: dict[str, Any] = {
             "iterations": steps,

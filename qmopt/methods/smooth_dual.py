@@ -16,7 +16,8 @@ from qmopt.utilities.smooth import Smooth
 FEW, MANY = 100, 3000
 #: Condition up to which conjugate gradients take few steps, and the most that they take.
 MILD, MOST_STEPS = 1e3, 500
-#: Smallest share of all credits that is spent on a good to begin with.
+#: Share of all credits that is spent on any good to begin with, and below which a price does not
+#: matter.
 LEAST = 1e-12
 #: Smallest share of a step that is tried.
 SHORTEST = 1e-10
@@ -50,7 +51,7 @@ class SmoothDual:
         """Look at one point: what each supply is worth, as a share of all credits."""
         return DualPoint(self, value)
 
-    def descend(self, point: DualPoint, step: Array) -> Array | None:
+    def descend(self, point: DualPoint, step: Array) -> DualPoint | None:
         """Shorten a step until the dual value falls; None if it does not.
 
         Parameters
@@ -66,18 +67,13 @@ class SmoothDual:
             while length > SHORTEST:
                 value = np.maximum(point.value * (1 + length * direction), self.floor)
                 slope = float(point.gradient @ (value / point.value - 1))
-                rise = self.rise(point, value)
+                there = self.at(value)
+                rise = there.rise(point)
                 # near the minimum a fall is lost to rounding, but whole steps are right there
                 if rise <= 0.1 * slope <= 0 or (length == 1 and max(rise, abs(slope)) < 1e-12):
-                    return value
+                    return there
                 length /= 2
         return None
-
-    def rise(self, point: DualPoint, value: Array) -> float:
-        """By how much the dual value at other values of the supplies is higher."""
-        cost = self.utility.spending(self.prices(value))[1]
-        change = float((value - point.value).sum() - self.budgets @ (cost - point.cost))
-        return change if np.isfinite(change) else np.inf
 
     def prices(self, value: Array) -> Array:
         """Credits per unit, as shares of all credits."""
@@ -97,7 +93,7 @@ class DualPoint:
         self.gradient = value - self.demand
         #: Goods that stay idle in part, at their reserve.
         self.held = (value <= dual.floor * (1 + 1e-12)) & (self.gradient > 0)
-        #: How far buyers are from what they would pay if every good were sold out, as shares.
+        #: How far spends and prices are from right if every good is sold out, as shares.
         self.off = self._off()
 
     def _off(self) -> float:
@@ -106,7 +102,15 @@ class DualPoint:
             return 1.0
         missed = np.where(self.held, 0.0, np.abs(self.value / self.demand - 1))
         off = dual.utility.by_buyer(self.share * missed[dual.utility.good])
+        # so are the prices of all goods that cost anything to speak of
+        off = np.append(off, missed[self.demand > LEAST])
         return np.inf if np.isnan(off).any() else float(off.max())
+
+    def rise(self, other: DualPoint) -> float:
+        """By how much the dual value is higher here than at another point."""
+        cost = self.dual.budgets @ (self.cost - other.cost)
+        change = float((self.value - other.value).sum() - cost)
+        return change if np.isfinite(change) else np.inf
 
     def step(self, accuracy: float) -> tuple[Array, int]:
         """Newton step, as shares of the values, and how many inner steps it took."""

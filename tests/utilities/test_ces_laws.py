@@ -227,3 +227,10 @@ def test_the_dual_is_least_at_the_answer(family, data):
         assert dual(other) >= dual(prices) * (1 - 1e-12) - 1e-12
         middle = dual((prices + other) / 2)
         assert middle <= (dual(prices) + dual(other)) / 2 + 1e-12 * drawn.budgets.sum() * 10
+
+
+def test_a_price_of_a_ten_millionth_is_as_right_as_the_others():
+    """The fourth buyer needs goods 1 and 2 and there is plenty of good 1 (found by drawing)."""
+    weights = [[1, 0, 0], [1, 0, 0], [0, 0, 1], [0, 3, 1]]
+    drawn = Numbers(weights, [-0.2, -0.2, -0.2, -4], [1, 1, 1, 1], [1, 5, 1], [0, 0, 0])
+    accounts(drawn)
