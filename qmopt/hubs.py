@@ -52,15 +52,23 @@ class Hubs:
         self.rows = leaf.indices[order]
 
     def solver(self, weights: Array, tiny: float = 1e-13) -> Callable[[Array], Array]:
-        """Factor the equations for weights (E,); ``tiny`` is a share of the diagonal."""
+        """Factor the equations for weights (E,); ``tiny`` is a share of the diagonal.
+
+        Raises
+        ------
+        LinAlgError
+            If a number has overflowed, or the equations are singular beyond rounding.
+        """
         from scipy.linalg import cho_factor, cho_solve
 
         diagonal = (self.square @ weights) * (1 + tiny)
-        scale = 1 / np.sqrt(diagonal)
+        scale = 1 / np.sqrt(np.maximum(diagonal, np.finfo(float).tiny))
         one, other = scale[self.many], scale[self.few]
         cross = self.cross
         cross.data[:] = self.product * weights[self.edge] * one[self.rows] * other[cross.indices]
         matrix = np.eye(len(self.few)) * (1 + tiny) - (cross.T @ cross).toarray()
+        if not np.isfinite(matrix).all():
+            raise np.linalg.LinAlgError("not finite")
         try:
             factor = cho_factor(matrix)
         except np.linalg.LinAlgError:  # rounding: a part of the graph that hangs together by little

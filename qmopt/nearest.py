@@ -115,7 +115,10 @@ class _Program:
                 break
             inverse = low / x
             inverse[count:] += high / room
-            solve = hubs.solver(self._by_edge(1 / inverse))
+            try:
+                solve = hubs.solver(self._by_edge(1 / inverse))
+            except np.linalg.LinAlgError:  # as near as it gets
+                break
 
             def step(
                 to_low: Array,

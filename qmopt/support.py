@@ -183,10 +183,13 @@ def entropic(graph: TightGraph, sweeps: int = 50, steps: int = 60) -> Array:
         if worst < 1e-14 or (worst < ALMOST**2 and worst > last / 2):
             break
         last = worst
-        if hubs is not None:
-            step = hubs.solver(moving)(short)
-        else:
-            step = _newton(ends, moving, short, target)
+        try:
+            if hubs is None:
+                step = _newton(ends, moving, short, target)
+            else:
+                step = hubs.solver(moving)(short)
+        except np.linalg.LinAlgError:  # what is left is balanced
+            break
         length, value = 1.0, float(moving.sum() - target @ potential)
         # where no flow changes by a third, the whole step is right, and the value could not tell:
         # near its least it is flat to within rounding for half of the digits
