@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
@@ -67,6 +68,11 @@ def law(*strategies):
         return test
 
     return decorate
+
+
+def held_in(found):
+    """Allocation of an answer as an array; that of some methods is sparse."""
+    return sp.csr_array(found.allocation).toarray()
 
 
 def same(one, other, scale=None):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qmopt as qm
-from tests.laws.law import METHODS
+from tests.laws.law import METHODS, held_in
 
 pytestmark = pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 
@@ -18,7 +18,7 @@ def test_with_reserves_nobody_is_sure_of_its_share_of_everything(method):
     """All credits are the team's, but 5 of them buy half a chip at 10; half a chip stays idle."""
     found = clear(method, [5], [1], [[1]], reserves=[10])
     np.testing.assert_allclose(found.prices, [10], rtol=1e-12)
-    np.testing.assert_allclose(found.allocation, [[0.5]], rtol=1e-12)
+    np.testing.assert_allclose(held_in(found), [[0.5]], rtol=1e-12)
 
 
 def test_a_higher_reserve_need_not_earn_more(method):
@@ -56,7 +56,7 @@ def test_a_higher_value_can_raise_the_price_of_another_good(method):
 def test_a_poor_team_may_envy_a_rich_one(method):
     """Same tastes, 1 credit and 3: by the credit they are equals, by the bundle they are not."""
     found = clear(method, [1, 3], [4], [[1], [1]])
-    np.testing.assert_allclose(found.allocation, [[1], [3]], rtol=1e-12)
+    np.testing.assert_allclose(held_in(found), [[1], [3]], rtol=1e-12)
 
 
 def test_what_is_sold_in_all_need_not_be_settled(method):

@@ -4,14 +4,14 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from tests.laws.law import at_most, law
+from tests.laws.law import at_most, held_in, law
 from tests.laws.markets import markets, with_each
 
 
 def bundles(found):
     """Units of each good and, as one more good, kept credits: of each team, (n, m+1)."""
     kept = np.where(found.market.active, found.unspent, 0)
-    return np.column_stack([found.allocation, kept])
+    return np.column_stack([held_in(found), kept])
 
 
 def worths(found):

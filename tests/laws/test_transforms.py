@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.laws.law import law, same
+from tests.laws.law import held_in, law, same
 from tests.laws.markets import factors, marked, markets, with_each
 
 
@@ -17,7 +17,7 @@ def same_answer(one, other, price=1.0, utility=1.0, units=1.0):
     same(one.utilities, utility * other.utilities)
     assert one.unique.allocation == other.unique.allocation
     if one.unique.allocation:
-        same(one.allocation, units * np.asarray(other.allocation), scale=one.market.supplies)
+        same(held_in(one), units * held_in(other), scale=one.market.supplies)
 
 
 @law(markets(), factors)
@@ -75,7 +75,7 @@ def test_order_and_names(clear, numbers, random):
     same(again.prices, found.prices[goods])
     same(again.utilities, found.utilities[buyers])
     supplies = np.array(shuffled.supplies)
-    same(again.allocation, np.asarray(found.allocation)[np.ix_(buyers, goods)], scale=supplies)
+    same(held_in(again), held_in(found)[np.ix_(buyers, goods)], scale=supplies)
     told = again.columns()["prices"]
     by_name = dict(zip(told["resource"], told["price"], strict=True))
     same([by_name[name] for name in named.goods], found.prices)
@@ -110,11 +110,11 @@ def test_bystanders(clear, numbers, teams, goods, reserve):
     same(again.prices[:m], found.prices)
     same(again.utilities[:n], found.utilities)
     assert again.unique.allocation == found.unique.allocation
-    same(np.asarray(again.allocation)[:n, :m], found.allocation, scale=found.market.supplies)
+    same(held_in(again)[:n, :m], held_in(found), scale=found.market.supplies)
     extra = [np.nan if kind == "no supply" else reserve for kind in goods]
     same(again.prices[m:], extra)
-    assert not np.asarray(again.allocation)[n:].any()
-    assert not np.asarray(again.allocation)[:, m:].any()
+    assert not held_in(again)[n:].any()
+    assert not held_in(again)[:, m:].any()
     one, other = found.market, again.market
     assert len(other.excluded_buyers) == len(one.excluded_buyers) + len(teams)
     assert len(other.excluded_goods) == len(one.excluded_goods) + len(goods)
@@ -137,10 +137,10 @@ def test_a_team_cut_in_two(clear, drawn, part, unit):
     same(two.utilities[:-1][others], one.utilities[others])
     same(two.utilities[team], one.utilities[team] * part / 4)
     same(two.utilities[-1], one.utilities[team] * (1 - part / 4) * unit)
-    held = np.asarray(two.allocation)
+    held = held_in(two)
     together = held[:-1].copy()
     together[team] += held[-1]
-    same(together, one.allocation, scale=one.market.supplies)
+    same(together, held_in(one), scale=one.market.supplies)
 
 
 @law(marked(), st.integers(1, 3), factors)
@@ -157,10 +157,10 @@ def test_a_good_cut_in_two(clear, drawn, part, unit):
     same(two.prices[:-1], one.prices)
     same(two.prices[-1], one.prices[good] / unit)
     same(two.utilities, one.utilities)
-    held = np.asarray(two.allocation)
+    held = held_in(two)
     together = held[:, :-1].copy()
     together[:, good] += held[:, -1] / unit
-    same(together, one.allocation, scale=one.market.supplies)
+    same(together, held_in(one), scale=one.market.supplies)
 
 
 @law(markets(), markets())
@@ -179,8 +179,8 @@ def test_two_markets_side_by_side(clear, here, there):
     left, right, found = clear(here), clear(there), clear(both)
     same(found.prices, np.append(left.prices, right.prices))
     same(found.utilities, np.append(left.utilities, right.utilities))
-    held = np.asarray(found.allocation)
-    same(held[: here.n, : here.m], left.allocation, scale=left.market.supplies)
-    same(held[here.n :, here.m :], right.allocation, scale=right.market.supplies)
+    held = held_in(found)
+    same(held[: here.n, : here.m], held_in(left), scale=left.market.supplies)
+    same(held[here.n :, here.m :], held_in(right), scale=right.market.supplies)
     assert not held[here.n :, : here.m].any()
     assert not held[: here.n, here.m :].any()
