@@ -41,7 +41,7 @@ def lowest_prices(market: Market, prices: Array, allocation: Allocation) -> Arra
     support = _support(market, Point(market, prices, allocation))
     cost = np.where(market.sold, market.supplies * support.scale, 0.0)
     found = support.least(np.append(cost / cost.max(), np.zeros(market.n)))
-    if found is None:
+    if found is None or support.missed(found) > EXACT:
         return None
     lowest = np.maximum(found[: market.m] * support.scale, market.reserves)
     return np.where(market.sold, lowest, prices)
@@ -55,6 +55,12 @@ class _Support:
     lower: Array
     upper: Array
     scale: Array
+
+    def missed(self, point: Array) -> float:
+        """Tell how far a point is out of the bounds."""
+        held = self.rows @ point
+        out = np.maximum(held - self.upper, self.lower - held)
+        return float(max(out.max(initial=0.0), -point.min(initial=0.0)))
 
     def least(self, cost: Array) -> Array | None:
         return linear_program(cost, self.rows, self.lower, self.upper)

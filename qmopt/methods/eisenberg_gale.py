@@ -124,6 +124,7 @@ def _polished(model: EisenbergGaleModel) -> tuple[Array, Allocation] | None:
         kept = np.maximum(inner.budgets - model.units(levels) @ prices, 0)
         lowest = lowest_prices(inner, prices, model.units(levels))
         if lowest is not None and (lowest < prices * (1 - OPEN)).any():
-            found = polish(inner, lowest, levels, kept * (inner.keep_values > 0)) or found
+            again = polish(inner, lowest, levels, kept * (inner.keep_values > 0))
+            found = (lowest, levels) if again is None else again
     prices, levels = found
     return restore(market, prices, model.units(levels))

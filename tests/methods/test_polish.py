@@ -1,0 +1,189 @@
+"""Caps and bundles after the conic solver: random markets, and theorems about caps."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import qmopt as qm
+from qmopt import Bundles, Linear, Market
+
+KINDS = ["linear, caps", "bundles", "bundles, caps", "linear, caps, all", "bundles, caps, all"]
+METHOD = qm.EisenbergGale()
+
+
+def utility(rng, kind):
+    n, m = rng.integers(1, 8), rng.integers(1, 7)
+    whole = rng.random() < 0.5  # small numbers make ties
+    if kind.startswith("linear"):
+        drawn = rng.integers(1, 5, (n, m)) if whole else np.exp(rng.normal(size=(n, m)))
+        values = np.where(rng.random((n, m)) < 0.7, drawn, 0.0)
+        values[:, 0] = np.maximum(values[:, 0], 1)
+        return Linear(values)
+    count = n + rng.integers(0, 3 * n + 1)
+    owner = np.append(np.arange(n), rng.integers(0, n, count - n))
+    drawn = rng.integers(1, 9, (count, m)) if whole else np.exp(rng.normal(size=(count, m)))
+    needs = np.where(rng.random((count, m)) < 0.4, drawn, 0.0)
+    needs[np.arange(count), rng.integers(0, m, count)] += 1
+    return Bundles(owner, needs, rng.integers(1, 10, count))
+
+
+def draw(seed, kind):
+    """A market of a kind: caps from a hundredth of all there is to twice that, for most teams."""
+    rng = np.random.default_rng(seed)
+    family = utility(rng, kind)
+    n, m = family.shape
+    supplies = rng.integers(1, 9, m).astype(float)
+    more = {}
+    if "caps" in kind:
+        most = family.value(np.tile(supplies, (n, 1)))
+        caps = np.maximum(most * 10 ** rng.uniform(-2, 0.3, n), 1e-3)
+        more["utility_caps"] = np.where(rng.random(n) < 0.6, caps, np.inf)
+    if "all" in kind:
+        more["keep_values"] = np.where(rng.random(n) < 0.5, 10 ** rng.uniform(-1, 1, n), 0)
+        more["reserves"] = np.where(rng.random(m) < 0.5, 10 ** rng.uniform(-2, 1, m), 0)
+    return Market(np.exp(rng.normal(size=n)), supplies, family, **more)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("block", range(4))
+def test_random_markets_to_the_last_bits(kind, block):
+    for seed in range(10 * block, 10 * block + 10):
+        found = qm.clear(draw(seed, kind), METHOD, tolerance=1e-10)
+        assert not any("own numbers" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "caps" in kind])
+def test_a_cap_is_a_smaller_budget(kind):
+    """Had everybody brought what it paid, nobody would need a cap: the same point certifies."""
+    for seed in range(20):
+        market = draw(seed, kind)
+        if "all" in kind:
+            market = market.replace(keep_values=np.zeros(market.n))
+        found = qm.clear(market, METHOD, tolerance=1e-10)
+        paid = np.where(found.spend > 1e-9 * market.budgets.sum(), found.spend, 0)
+        if not paid.all():  # at prices of 0 there is no budget to speak of
+            continue
+        same = market.replace(budgets=paid, utility_caps=None)
+        assert qm.certify(same, found.prices, found.allocation).certified(1e-8)
+
+
+def test_one_good_against_its_equation():
+    """Demand min(B_i/p, c_i) meets the supply."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = rng.integers(2, 30)
+        budgets, caps = np.exp(rng.normal(size=n)), np.exp(rng.normal(size=n))
+        supply = caps.sum() * rng.uniform(0.05, 0.95)
+        market = Market(budgets, [supply], Linear(np.ones((n, 1))), utility_caps=caps)
+        found = qm.clear(market)
+
+        def missing(price, budgets=budgets, caps=caps, supply=supply):
+            return np.minimum(budgets / price, caps).sum() - supply
+
+        price = brentq(missing, 1e-9, 1e9, xtol=1e-14, rtol=1e-14)
+        np.testing.assert_allclose(found.prices, [price], rtol=1e-9)
+        np.testing.assert_allclose(found.utilities, np.minimum(budgets / price, caps), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["linear, caps", "bundles, caps"])
+def test_caps_that_do_not_bind_change_nothing(kind):
+    for seed in range(15):
+        free = draw(seed, kind).replace(utility_caps=None)
+        found = qm.clear(free, METHOD)
+        wide = qm.clear(free.replace(utility_caps=2 * found.utilities), METHOD)
+        np.testing.assert_allclose(wide.utilities, found.utilities, rtol=1e-9)
+        if kind.startswith("linear"):  # of bundles, prices may be open
+            np.testing.assert_allclose(wide.prices, found.prices, rtol=1e-8, atol=1e-12)
+        # at the cap to the last bit: prices stay right, whatever else is
+        tight = free.replace(utility_caps=found.utilities)
+        assert qm.certify(tight, found.prices, found.allocation).certified(1e-8)
+        qm.clear(tight, METHOD)
+
+
+def test_an_infinite_cap_is_none():
+    for seed in range(5):
+        market = draw(seed, "bundles")
+        none = METHOD.solve(market)
+        infinite = METHOD.solve(market.replace(utility_caps=np.full(market.n, np.inf)))
+        assert none.prices.tolist() == infinite.prices.tolist()
+    market = Market([6, 4], [2], Linear([[1], [1]]), utility_caps=[np.inf, np.inf])
+    assert isinstance(qm.clear(market).method, qm.Pivoting)
+
+
+def test_the_thrifty_answer_is_the_limit_of_worthless_credits():
+    """With kept credits worth ever less, prices and spends tend to those at a worth of 0."""
+    for seed in range(15):
+        market = draw(seed, "linear, caps")
+        found = qm.clear(market, METHOD)
+        if not found.unique.prices:
+            continue
+        for worth in (1e-5, 1e-7):
+            size = worth * market.utility.value(np.tile(market.supplies, (market.n, 1)))
+            near = qm.clear(market.replace(keep_values=size / market.budgets.sum()), METHOD)
+            np.testing.assert_allclose(near.prices, found.prices, rtol=100 * worth, atol=1e-9)
+            np.testing.assert_allclose(near.spend, found.spend, rtol=100 * worth, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_units_do_not_matter(kind):
+    """Credits in cents, goods in dozens, values in another unit: utilities tell the same story."""
+    for seed in range(8):
+        market = draw(seed, kind)
+        rng = np.random.default_rng(seed)
+        worth, dozen = 10 ** rng.uniform(-2, 2, market.n), 10 ** rng.uniform(-2, 2, market.m)
+        ways = market.utility.activities()
+        needs = ways.needs.multiply(1 / dozen)
+        family = Bundles(ways.owner, needs, ways.values * worth[ways.owner], buyers=market.n)
+        other = Market(
+            100 * market.budgets, market.supplies / dozen, family,
+            reserves=100 * market.reserves * dozen, utility_caps=market.utility_caps * worth,
+            keep_values=market.keep_values * worth / 100,
+        )  # fmt: skip
+        one, two = qm.clear(market, METHOD), qm.clear(other, METHOD)
+        np.testing.assert_allclose(two.utilities, one.utilities * worth, rtol=1e-8)
+        if one.unique.prices and two.unique.prices:
+            expected = 100 * dozen * one.prices
+            scale = 1e-9 * expected.max()
+            np.testing.assert_allclose(two.prices, expected, rtol=1e-6, atol=scale)
+
+
+def test_where_caps_meet_the_supply_the_lowest_prices_are_returned():
+    """All value a good alike, up to caps that take all there is: any price per value will do.
+
+    Up to the one at which the first team has just enough for its cap.
+    """
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        worth, supplies = rng.integers(1, 4, 3), rng.integers(2, 9, 3)
+        all_value = int(worth @ supplies)
+        cuts = np.sort(rng.choice(np.arange(1, all_value), 3, replace=False))
+        caps = np.diff([0, *cuts, all_value]).astype(float)
+        budgets = rng.integers(5, 50, 4)
+        values = np.tile(worth, (4, 1))
+        found = qm.clear(Market(budgets, supplies, Linear(values), utility_caps=caps))
+        np.testing.assert_allclose(found.prices, 0, atol=1e-9)
+        highest = (budgets / caps).min() * worth
+        expected = np.column_stack([np.zeros(3), highest])
+        np.testing.assert_allclose(found.price_intervals, expected, rtol=1e-8)
+        assert not found.unique.prices
+        # a reserve of 1/4 of that on good 0 lifts all of them, as low as it can
+        reserves = [highest[0] / 4, 0, 0]
+        found = qm.clear(
+            Market(budgets, supplies, Linear(values), utility_caps=caps, reserves=reserves)
+        )
+        np.testing.assert_allclose(found.prices, highest / 4, rtol=1e-9)
+
+
+def test_without_polish_you_get_the_solvers_own_numbers():
+    market = Market([1, 1], [9, 18], Bundles.leontief([[1, 4], [3, 1]]))
+    rough = qm.EisenbergGale(qm.Clarabel(tolerance=1e-5), crossover=False).solve(market)
+    exact = qm.EisenbergGale(qm.Clarabel(tolerance=1e-5)).solve(market)
+    error = [np.abs(point.prices - [1 / 5, 1 / 90]).max() for point in (rough, exact)]
+    assert error[1] < 1e-15 < error[0] < 1e-3
+
+
+@pytest.mark.parametrize("solver", [qm.Clarabel(), qm.Scs()], ids=["Clarabel", "Scs"])
+def test_any_solver_ends_at_the_same_point(solver):
+    market = Market([60, 40], [10], Linear([[1], [1]]), utility_caps=[3, np.inf])
+    found = qm.clear(market, qm.EisenbergGale(solver))
+    np.testing.assert_allclose(found.prices, [40 / 7], rtol=1e-12)
