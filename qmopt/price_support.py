@@ -19,10 +19,12 @@ from qmopt.utilities.protocol import Allocation, Array
 #: Residual up to which a point counts as exact: then zero and nonzero can be told apart.
 EXACT = 1e-9
 #: Goods times entries of the linear programs that find their intervals: some seconds' worth.
-AFFORDABLE = 1_000_000
+AFFORDABLE = 300_000
 
 
-def lowest_prices(market: Market, prices: Array, allocation: Allocation) -> Array | None:
+def lowest_prices(
+    market: Market, prices: Array, allocation: Allocation, time_limit: float = np.inf
+) -> Array | None:
     """Return the cheapest prices at which an exact answer is one, (m,); None where not found.
 
     For linear utilities they are the lowest of every good at once: conditions on prices q and unit
@@ -40,7 +42,8 @@ def lowest_prices(market: Market, prices: Array, allocation: Allocation) -> Arra
     """
     support = _support(market, Point(market, prices, allocation))
     cost = np.where(market.sold, market.supplies * support.scale, 0.0)
-    found = support.least(np.append(cost / cost.max(), np.zeros(market.n)))
+    cost = np.append(cost / cost.max(), np.zeros(market.n))
+    found = support.least(cost, max(time_limit, 1e-3))
     if found is None or support.missed(found) > EXACT:
         return None
     lowest = np.maximum(found[: market.m] * support.scale, market.reserves)
@@ -62,8 +65,9 @@ class _Support:
         out = np.maximum(held - self.upper, self.lower - held)
         return float(max(out.max(initial=0.0), -point.min(initial=0.0)))
 
-    def least(self, cost: Array) -> Array | None:
-        return linear_program(cost, self.rows, self.lower, self.upper)
+    def least(self, cost: Array, time_limit: float = np.inf) -> Array | None:
+        """Return the point of least cost, or None where none was found."""
+        return linear_program(cost, self.rows, self.lower, self.upper, time_limit=time_limit)
 
 
 def price_ends(market: Market, point: Point) -> Array:

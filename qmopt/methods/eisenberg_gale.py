@@ -99,9 +99,11 @@ class EisenbergGale:
             if not crossed.finished:
                 notes.append("the crossover ran out of time or pivots before it was done")
         elif self.crossover and market.utility.additive:
-            polished = _polished(model)
+            polished = _polished(model, clock[0] + self.time_limit)
             if polished is None:
-                notes.append("the solver's point did not tell who buys what: its own numbers")
+                notes.append(
+                    "no exact answer was found near the point of the solver: these are its own numbers"
+                )
             else:
                 prices, allocation = polished
         clock.append(time.perf_counter())
@@ -110,21 +112,26 @@ class EisenbergGale:
         return Outcome(prices, allocation, status, stats, tuple(notes))
 
 
-def _polished(model: EisenbergGaleModel) -> tuple[Array, Allocation] | None:
+def _polished(model: EisenbergGaleModel, deadline: float) -> tuple[Array, Allocation] | None:
     """Take a solved model's point to the last bits, where its sides can be told.
 
     Where caps leave prices of plain bids open, the lowest are taken.
     """
     market, inner = model.market, trading(model.market)
-    found = polish(inner, model.point()[0][market.sold], model.levels(), model.kept())
+    rough = model.point()[0][market.sold]
+
+    def left() -> float:
+        return deadline - time.perf_counter()
+
+    found = polish(inner, rough, model.levels(), model.kept(), left())
     if found is None:
         return None
     if isinstance(inner.utility, Linear):
         prices, levels = found
         kept = np.maximum(inner.budgets - model.units(levels) @ prices, 0)
-        lowest = lowest_prices(inner, prices, model.units(levels))
+        lowest = lowest_prices(inner, prices, model.units(levels), left())
         if lowest is not None and (lowest < prices * (1 - OPEN)).any():
-            again = polish(inner, lowest, levels, kept * (inner.keep_values > 0))
+            again = polish(inner, lowest, levels, kept * (inner.keep_values > 0), left())
             found = (lowest, levels) if again is None else again
     prices, levels = found
     return restore(market, prices, model.units(levels))

@@ -9,6 +9,7 @@ meet the supply), the steps of least size stay near the solver's point.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -96,7 +97,9 @@ class State:
         return 1 - ratio(self.cost[self.ways.owner] * self.ways.values, self.price_of)
 
 
-def polish(market: Market, prices: Array, levels: Array, kept: Array) -> tuple[Array, Array] | None:
+def polish(
+    market: Market, prices: Array, levels: Array, kept: Array, time_limit: float = np.inf
+) -> tuple[Array, Array] | None:
     """Return prices and levels that are right to rounding, or None where none were found.
 
     Parameters
@@ -106,6 +109,8 @@ def polish(market: Market, prices: Array, levels: Array, kept: Array) -> tuple[A
     prices, levels, kept
         A solver's point: credits per unit (m,), units of each activity (K,), credits that each
         buyer keeps for their worth (n,).
+    time_limit
+        Seconds after which no other sides are tried.
 
     Examples
     --------
@@ -117,7 +122,7 @@ def polish(market: Market, prices: Array, levels: Array, kept: Array) -> tuple[A
     >>> prices.round(12).tolist(), levels.round(12).tolist()
     ([6.0], [2.0, 1.0])
     """
-    ways = market.utility.activities()
+    ways, deadline = market.utility.activities(), time.monotonic() + time_limit
     # at the ends of floating point numbers overflow; what comes of it does not pass the checks
     with np.errstate(all="ignore"):
         cost = np.minimum(market.utility.unit_cost(prices), ratio(1.0, market.keep_values))
@@ -128,6 +133,8 @@ def polish(market: Market, prices: Array, levels: Array, kept: Array) -> tuple[A
             changed = _other_sides(found, sides) if solved else _vanished(rough, found, sides)
             if changed is None:
                 return (found.prices, found.levels) if solved else None
+            if time.monotonic() > deadline:
+                return None
             sides = changed
     return None
 
