@@ -101,9 +101,7 @@ class EisenbergGale:
         elif self.crossover and market.utility.additive:
             polished = _polished(model, clock[0] + self.time_limit)
             if polished is None:
-                notes.append(
-                    "no exact answer was found near the point of the solver: these are its own numbers"
-                )
+                notes.append("nothing exact was found near the solver's point: its own numbers")
             else:
                 prices, allocation = polished
         clock.append(time.perf_counter())
