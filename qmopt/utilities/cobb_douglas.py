@@ -101,9 +101,11 @@ class CobbDouglas(Smooth):
             if end - begin < 2:
                 return levels[begin] if end > begin else 0.0
             middle = (begin + end) // 2
-            powers = [float(self.weight[begin:middle].sum()), float(self.weight[middle:end].sum())]
+            left, right = self.weight[begin:middle].sum(), self.weight[middle:end].sum()
             pair = cp.hstack([mean(begin, middle), mean(middle, end)])
-            return exactly(cp.geo_mean, pair, powers)
+            # Clarabel takes powers whose sum is 1 to the last bit
+            power = float(left / (left + right))
+            return exactly(cp.geo_mean, pair, [power, 1 - power])
 
         rows = zip(self.begin[:-1].tolist(), self.begin[1:].tolist(), strict=True)
         return cast("cp.Expression", cp.hstack([mean(begin, end) for begin, end in rows]))

@@ -1,5 +1,6 @@
 """Newton's method in prices: hand-worked markets, the conic reference, reserves, and its edges."""
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -218,3 +219,18 @@ def test_conjugate_gradients_and_factors_agree(monkeypatch):
     factored = qm.clear(market, tolerance=1e-11)
     assert factored.stats["inner"] == 0
     np.testing.assert_allclose(factored.prices, found.prices, rtol=1e-10)
+
+
+def test_the_conic_reference_takes_shares_whose_sums_round():
+    rng = np.random.default_rng(4)
+    market = qm.Market(rng.random(7), np.ones(11), qm.CobbDouglas(rng.random((7, 11))))
+    conic = qm.clear(market, qm.EisenbergGale(), tolerance=1e-6)
+    np.testing.assert_allclose(conic.prices, qm.clear(market).prices, rtol=1e-6)
+
+
+@pytest.mark.parametrize("utility", [qm.CES(SYMMETRIC, 0.5), qm.CobbDouglas(SYMMETRIC)])
+def test_a_multiple_of_the_objective_leaves_the_model_s_prices(utility):
+    model = qm.eisenberg_gale(qm.Market([100] * 4, [1, 1], utility))
+    problem = cp.Problem(cp.Maximize(3 * model.problem.objective.expr), model.problem.constraints)
+    problem.solve(solver="CLARABEL")
+    np.testing.assert_allclose(model.prices(), [200, 200], rtol=1e-3)
