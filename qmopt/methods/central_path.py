@@ -37,6 +37,8 @@ from qmopt.utilities.protocol import Array
 
 #: Share of the way to the boundary that a step goes, early and once the path is found.
 EARLY, NEARLY = 0.9, 0.995
+#: Share of the way that the predictor has to go for its second order to count in full.
+SHORT = 0.03
 #: Merit from which on it is found.
 SETTLED = 0.1
 #: Merit below which an iterate that gets no better has done what it can.
@@ -226,8 +228,10 @@ class CentralPath:
         )  # fmt: skip
         # Mehrotra's guess of how far the next point on the path should be
         centre = min((max(ahead, 0.0) / self.total) ** 3, 1.0) * self.total / self.weight
-        push, value, units = pairs.corrected(here, duals, centre * self.budgets, self.worth)
-        bank_push = centre * self.bank_weight / bank_z - bank_x + bank_x * q * (1 + q)
+        # what a step that stops short would change at its end says little about where to aim
+        part = 1.0 if min(primal, dual) > SHORT else primal * dual
+        push, value, units = pairs.corrected(here, duals, centre * self.budgets, self.worth, part)
+        bank_push = centre * self.bank_weight / bank_z - bank_x + part * bank_x * q * (1 + q)
         duals = solve(value, units, bank_push)
         dx, used, closed = pairs.finished(here, push, duals)
         bank_dz = self._bank_move(duals)

@@ -102,20 +102,20 @@ class _Passes:
         return float(q.min()), float(q.max()), float(product.sum()), float((product * q).sum())
 
     def corrected(
-        self, here: Sums, duals: Duals, per_buyer: Array, per_good: Array
+        self, here: Sums, duals: Duals, per_buyer: Array, per_good: Array, part: float = 1.0
     ) -> tuple[Array, Array, Array]:
         """Units asked for at the given slacks after the predictor, their value and number.
 
         Returns
         -------
         push
-            ``per_buyer per_good / z - x + x q (1 + q)`` on each pair.
+            ``per_buyer per_good / z - x + part x q (1 + q)`` on each pair.
         value, units
             Shapes (n,) and (m,): sums of ``v push`` and ``push``.
         """
         q = self._slack_move(duals) / here.z
         aim = self.live * self.buyers(per_buyer) * self.goods(per_good)
-        push = aim / here.z - here.x + here.x * q * (1 + q)
+        push = aim / here.z - here.x + part * here.x * q * (1 + q)
         return push, self.by_buyer(self.values * push), self.by_good(push)
 
     def finished(self, here: Sums, push: Array, duals: Duals) -> tuple[Array, float, float]:
@@ -199,7 +199,7 @@ class CompiledPairs(DensePairs):
         return predicted(self.values, here.x, here.z, *duals)
 
     def corrected(
-        self, here: Sums, duals: Duals, per_buyer: Array, per_good: Array
+        self, here: Sums, duals: Duals, per_buyer: Array, per_good: Array, part: float = 1.0
     ) -> tuple[Array, Array, Array]:
         """Units asked for at the given slacks after the predictor, their value and number."""
         from qmopt.methods.path_kernels import corrected
@@ -210,7 +210,7 @@ class CompiledPairs(DensePairs):
             np.zeros(len(per_good)),
         )
         corrected(
-            self.values, here.x, here.z, *duals, per_buyer, per_good, push, value, units
+            self.values, here.x, here.z, *duals, per_buyer, per_good, part, push, value, units
         )  # fmt: skip
         return push, value, units
 

@@ -93,7 +93,7 @@ def predicted(values, x, z, price, cost):
 
 
 @_compiled
-def corrected(values, x, z, price, cost, per_buyer, per_good, push, value, units):
+def corrected(values, x, z, price, cost, per_buyer, per_good, part, push, value, units):
     """Do what :meth:`qmopt.methods.newton_pairs._Passes.corrected` does."""
     n, m = values.shape
     for i in range(n):
@@ -102,7 +102,7 @@ def corrected(values, x, z, price, cost, per_buyer, per_good, push, value, units
             v, amount = values[i, j], x[i, j]
             inverse = 1 / z[i, j]
             q = (price[j] - cost_i * v) * inverse
-            asked = mine * per_good[j] * inverse - amount + amount * q * (1 + q)
+            asked = mine * per_good[j] * inverse - amount + part * amount * q * (1 + q)
             push[i, j] = asked if v > 0 else 0.0
         for j in range(m):
             worth += values[i, j] * push[i, j]
