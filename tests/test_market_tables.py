@@ -1,10 +1,13 @@
 """From tables to a market: pools and their currencies, guarantees, sparse bids."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import qmopt as qm
+from qmopt.rationals import rationals
 
 RESOURCES = [{"resource": "h100", "supply": 8}, {"resource": "a100", "supply": 16}]
 TEAMS = [{"team": "vision", "credits": 60}, {"team": "speech", "credits": 40}]
@@ -205,6 +208,61 @@ def test_guarantees_of_all_but_rounding_leave_nothing():
 def test_what_no_method_solves_yet_is_said(more, words):
     with pytest.raises(qm.MarketError, match=words):
         from_tables(**more)
+
+
+# Options: a recipe of several resources makes bundles; one of a single resource is a plain bid.
+
+ROOM = [*RESOURCES, {"resource": "port", "supply": 6}]
+SERVERS = [
+    {"team": "vision", "option": "server", "resource": "h100", "units": 4},
+    {"team": "vision", "option": "server", "resource": "port", "units": 1},
+]
+
+
+def test_recipes_of_several_resources_make_bundles():
+    bids = [
+        {"team": "vision", "option": "server", "value": 3, "rate": 2},
+        {"team": "vision", "resource": "a100", "value": 1},
+        {"team": "speech", "resource": "h100", "option": "alone", "value": 2},
+    ]
+    utility = from_tables(ROOM, bids=bids, needs=SERVERS[::-1]).utility
+    assert utility.owner.tolist() == [0, 0, 1]
+    assert utility.options == ("server", "a100", "alone")
+    assert utility.values.tolist() == [6, 1, 2]
+    assert utility.needs.toarray().tolist() == [[4, 0, 1], [0, 1, 0], [1, 0, 0]]
+
+
+def test_two_teams_may_name_their_options_alike():
+    bids = [{"team": team, "option": "server", "value": 1} for team in ("vision", "speech")]
+    needs = [*SERVERS, {"team": "speech", "option": "server", "resource": "a100", "units": 2}]
+    utility = from_tables(ROOM, bids=bids, needs=needs).utility
+    assert utility.needs.toarray().tolist() == [[4, 0, 1], [0, 2, 0]]
+
+
+def test_an_option_of_one_resource_is_a_plain_bid():
+    """Eight chips worth 32 together are worth 4 each."""
+    bids = [*BIDS[1:], {"team": "vision", "option": "eight", "value": 32}]
+    needs = [{"team": "vision", "option": "eight", "resource": "h100", "units": 8}]
+    assert from_tables(bids=bids, needs=needs).hash == from_tables().hash
+
+
+def test_of_several_options_for_one_resource_the_best_is_taken():
+    worse = [BIDS[0] | {"option": "slow", "value": 3}, BIDS[3] | {"option": "slower", "value": 0}]
+    for bids in ([*BIDS, *worse], [*worse, *BIDS]):
+        assert from_tables(bids=bids).hash == from_tables().hash
+
+
+def test_options_are_kept_as_written(tmp_path):
+    """Three chips worth 1 together: a third each, not a double near it."""
+    bids = [{"team": "vision", "option": "three", "value": 1}, {**BIDS[2], "value": 0.1}, BIDS[3]]
+    needs = [{"team": "vision", "option": "three", "resource": "h100", "units": 3}]
+    qm.tables.write(from_tables(bids=bids, needs=needs).tables, tmp_path / "market.toml")
+    market = qm.read_market(tmp_path / "market.toml", exact=True)
+    exact = rationals(market)
+    assert [Fraction(*value) for value in exact.values] == [
+        Fraction(1, 3), Fraction(1, 10), Fraction(1),
+    ]  # fmt: skip
+    assert qm.clear(market, exact=True).exact.certificate.proved
 
 
 def test_few_bids_among_many_pairs_are_kept_sparse():
