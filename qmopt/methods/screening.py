@@ -31,6 +31,8 @@ MARGINS = np.geomspace(1e-9, 20, 160)
 MOST_MOVED = 0.5
 #: Mean budgets that are to be movable at each good in any case: buyers come whole.
 LEAST_MOVED = 4
+#: The same of tied buyers.
+MANY_MOVED = 20
 #: Newton steps that tell how far prices will move.
 STEPS = 4
 
@@ -191,7 +193,8 @@ class Look:
         m = self.screen.market.m
         movable = total_by(self.liked.first[tied], self.budgets[tied], m + 1)
         movable += total_by(self.liked.other[tied], self.budgets[tied], m + 1)
-        share = 2 * generosity * np.abs(self.short) / np.maximum(movable[:m], np.finfo(float).tiny)
+        wanted = 2 * generosity * (np.abs(self.short) + MANY_MOVED * self.budgets.mean())
+        share = wanted / np.maximum(movable[:m], np.finfo(float).tiny)
         enough = min(float(share[movable[:m] > 0].max(initial=0)), 1.0)
         return ~tied | (np.random.default_rng(0).random(len(tied)) < enough)
 
