@@ -20,7 +20,7 @@ FEW = 30
 #: Goods, or buyers if these are fewer, up to which a dense system of their size is handy.
 NARROW = 1000
 #: Buyers per good, and pairs in all, from which on passes with compiled code pay.
-MANY, LARGE = 10, 200_000
+MANY, LARGE = 10, 500_000
 
 
 def choose(market: Market) -> Method:
