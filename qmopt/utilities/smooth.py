@@ -62,6 +62,8 @@ class Smooth(Utility):
         #: Where each buyer's pairs begin, shape (n + 1,).
         self.begin = np.concatenate([[0], np.cumsum(count)])
         self._some = np.flatnonzero(count)
+        #: Unit costs at the prices that were asked for last.
+        self._known: tuple[bytes, Array] = (b"", np.zeros(0))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -153,7 +155,13 @@ class Smooth(Utility):
     @np.errstate(all="ignore")
     def unit_cost(self, prices: Array) -> Array:
         """Least spend per unit of value, credits; ``inf`` for who cannot have any."""
-        return np.exp(self.spending(np.asarray(prices, dtype=float))[1])
+        # to measure one point takes the costs at its prices several times
+        prices = np.asarray(prices, dtype=float)
+        key, (known, cost) = prices.tobytes(), self._known
+        if key != known:
+            cost = np.exp(self.spending(prices)[1])
+            self._known = key, cost
+        return cost.copy()
 
     @np.errstate(all="ignore")
     def best(self, prices: Array, budgets: Array) -> Best:
