@@ -140,14 +140,17 @@ class CES(Smooth):
         """Concave CVXPY expression of the values, shape (n,), with one power cone per pair."""
         import cvxpy as cp
 
+        # complements as shares of the value of one unit of each: cones of numbers near 1
+        scale = np.exp(self.supporting(np.ones(len(self.good)))[1])
+        scale = np.where((self.rho < 0) & (scale > 0), scale, 1.0)
         values: list[Any] = []
         for i, (begin, end) in enumerate(zip(self.begin[:-1], self.begin[1:], strict=True)):
-            held = cp.multiply(self.weight[begin:end], levels[begin:end])
+            held = cp.multiply(self.weight[begin:end] / scale[i], levels[begin:end])
             if end - begin < 2:
                 values.append(held[0] if end > begin else 0.0)
             else:
                 values.append(exactly(cp.pnorm, held, float(self.rho[i])))
-        return cast("cp.Expression", cp.hstack(values))
+        return cast("cp.Expression", cp.multiply(scale, cp.hstack(values)))
 
     def take(self, buyers: NDArray[np.int64], goods: NDArray[np.int64]) -> Self:
         """Restrict to some buyers and goods, in the order given."""
