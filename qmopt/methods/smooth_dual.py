@@ -61,8 +61,9 @@ class SmoothDual:
         step
             By which share each value is to change; at most down to a tenth.
         """
-        # each by itself is held to that first, which is most often a descent, too
-        for direction in (np.maximum(step, -0.9), step):
+        # each by itself is held to that first, which is most often a descent, too; where reserves
+        # cut a step short, it need not be one, but good by good along the slope it is
+        for direction in (np.maximum(step, -0.9), step, point.slope()):
             length = min(1.0, 0.9 / max(float(-direction.min()), 1e-300))
             while length > SHORTEST:
                 value = np.maximum(point.value * (1 + length * direction), self.floor)
@@ -98,7 +99,7 @@ class DualPoint:
 
     def _off(self) -> float:
         dual = self.dual
-        if (self.demand == 0).any():
+        if ((self.demand == 0) & ~self.held).any():
             return 1.0
         missed = np.where(self.held, 0.0, np.abs(self.value / self.demand - 1))
         off = dual.utility.by_buyer(self.share * missed[dual.utility.good])
@@ -111,6 +112,12 @@ class DualPoint:
         cost = self.dual.budgets @ (self.cost - other.cost)
         change = float((self.value - other.value).sum() - cost)
         return change if np.isfinite(change) else np.inf
+
+    def slope(self) -> Array:
+        """Step down the slope, each good by its own curvature: a descent, reserves or not."""
+        owner = self.dual.utility.owner
+        diagonal = self.dual.by_good(self.dual.budget * self.dual.sigma[owner] * self.share)
+        return -self.gradient / (np.maximum(diagonal, self.demand) + np.maximum(self.gradient, 0))
 
     def step(self, accuracy: float) -> tuple[Array, int]:
         """Newton step, as shares of the values, and how many inner steps it took."""

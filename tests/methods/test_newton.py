@@ -85,6 +85,14 @@ def test_a_reserve_by_hand():
     np.testing.assert_allclose(found.idle, [0.5, 0], atol=1e-14)
 
 
+def test_a_substitute_so_dear_that_its_demand_is_no_float():
+    """rho = 0.99, a million times dearer: a share of 1e6 ** -99 is 0; all goes on the other."""
+    market = qm.Market([1], [1, 1], qm.CES([[1, 1]], 0.99), reserves=[0, 1e6])
+    found = qm.clear(market, tolerance=1e-12)
+    np.testing.assert_allclose(found.prices, [1, 1e6], rtol=1e-13)
+    np.testing.assert_allclose(found.allocation, [[1, 0]], rtol=1e-13)
+
+
 @pytest.mark.parametrize("reserves", [False, True], ids=["plain", "reserves"])
 def test_the_conic_reference_finds_the_same(reserves):
     """Prices of a conic solver are right to about the root of its gap."""
