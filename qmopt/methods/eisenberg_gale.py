@@ -116,7 +116,7 @@ def _polished(model: EisenbergGaleModel, deadline: float) -> tuple[Array, Alloca
     Where caps leave prices of plain bids open, the lowest are taken.
     """
     market, inner = model.market, trading(model.market)
-    rough = model.point()[0][market.sold]
+    rough = model.prices()[market.sold]
 
     def left() -> float:
         return deadline - time.perf_counter()

@@ -10,19 +10,16 @@ meet the supply), the steps of least size stay near the solver's point.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from qmopt.market import Market
+from qmopt.methods.sides import Sides, State, ratio
 from qmopt.utilities.pairs import total_by
 from qmopt.utilities.protocol import Activities, Array
-
-Mask = NDArray[np.bool_]
 
 #: Weight that keeps equations which say the same from dividing by zero; Newton makes up for it.
 DAMPING = 1e-10
@@ -33,68 +30,6 @@ SOLVED = 1e-12
 #: Share of what is there at which what changed sides starts, and below which it has vanished.
 SMALL, VANISHED = 1e-6, 1e-9
 STEPS, ROUNDS = 60, 20
-
-
-@dataclass(frozen=True)
-class Sides:
-    """Which of two complementary numbers is the one that is zero.
-
-    Parameters
-    ----------
-    used
-        Shape (K,): activities that are as cheap as any.
-    sold
-        Shape (m,): goods of which nothing is left, so that their price is free.
-    capped, keeping
-        Shape (n,): buyers with all the utility that they want, and those who keep credits for
-        their worth.
-    """
-
-    used: Mask
-    sold: Mask
-    capped: Mask
-    keeping: Mask
-
-
-@dataclass(frozen=True)
-class State:
-    """A point of the part of a market that trades: prices (m,), levels (K,), unit costs (n,)."""
-
-    market: Market
-    ways: Activities
-    prices: Array
-    levels: Array
-    cost: Array
-
-    @cached_property
-    def price_of(self) -> Array:
-        """Credits per unit of each activity, (K,)."""
-        return np.asarray(self.ways.needs @ self.prices)
-
-    @cached_property
-    def brought(self) -> Array:
-        """Value from each activity, (K,)."""
-        return self.ways.values * self.levels
-
-    @cached_property
-    def value(self) -> Array:
-        """Value of each buyer's activities, (n,)."""
-        return total_by(self.ways.owner, self.brought, self.market.n)
-
-    @cached_property
-    def out(self) -> Array:
-        """Share of each supply that is handed out, (m,)."""
-        return np.asarray(self.ways.needs.T @ self.levels) / self.market.supplies
-
-    @cached_property
-    def spend(self) -> Array:
-        """Credits paid by each buyer, (n,)."""
-        return total_by(self.ways.owner, self.price_of * self.levels, self.market.n)
-
-    @cached_property
-    def dearer(self) -> Array:
-        """Share by which each activity is dearer than its owner's unit cost, (K,); at most 1."""
-        return 1 - ratio(self.cost[self.ways.owner] * self.ways.values, self.price_of)
 
 
 def polish(
@@ -125,9 +60,7 @@ def polish(
     ways, deadline = market.utility.activities(), time.monotonic() + time_limit
     # at the ends of floating point numbers overflow; what comes of it does not pass the checks
     with np.errstate(all="ignore"):
-        cost = np.minimum(market.utility.unit_cost(prices), ratio(1.0, market.keep_values))
-        rough = State(market, ways, np.maximum(prices, market.reserves), levels, cost)
-        sides = _first_sides(rough, kept)
+        rough, sides = _first_sides(market, ways, prices, levels, kept)
         for _ in range(ROUNDS):
             found, solved = _solve(rough, sides)
             changed = _other_sides(found, sides) if solved else _vanished(rough, found, sides)
@@ -139,37 +72,45 @@ def polish(
     return None
 
 
-def ratio(top: Array | float, bottom: Array) -> Array:
-    """Quotient of nonnegative numbers with 0/0 = 1 and positive/0 = inf."""
-    return np.where((np.asarray(top) == 0) & (bottom == 0), 1.0, top / bottom)
-
-
-def _first_sides(rough: State, kept: Array) -> Sides:
+def _first_sides(
+    market: Market, ways: Activities, prices: Array, levels: Array, kept: Array
+) -> tuple[State, Sides]:
     """Of two numbers whose product tends to 0, the smaller one is taken for 0."""
-    market, ways = rough.market, rough.ways
-    whole = rough.value + market.keep_values * kept
-    credit = market.budgets.sum() / market.n
-    above = (rough.prices - market.reserves) * market.supplies / credit
+    brought = ways.values * levels
+    whole = total_by(ways.owner, brought, market.n) + market.keep_values * kept
+    share = brought / whole[ways.owner]
+    # what a good earns above its reserve, of the credits of those who use it: few may be small
+    interest = np.asarray((ways.needs > 0).T @ (market.budgets[ways.owner] * share))
+    above = ratio(np.maximum(prices - market.reserves, 0) * market.supplies, interest)
+    left = 1 - np.asarray(ways.needs.T @ levels) / market.supplies
+    sold = (above > left) & (left < 0.5)
+    settled = np.where(sold, np.maximum(prices, market.reserves), market.reserves)
+    raw = np.maximum(prices, market.reserves)
+    cost = np.minimum(market.utility.unit_cost(raw), ratio(1.0, market.keep_values))
+    # what is free and enough is free; to those who never have enough nothing is
+    free = (market.utility.unit_cost(settled) <= 0) & (market.utility_caps < np.inf)
+    cost = np.where(free, 0.0, cost)
+    dearer = State(market, ways, raw, levels, cost).dearer
+    rough = State(market, ways, settled, levels, cost)
+    dearer = np.where(free[ways.owner], (rough.price_of > 0) * 1.0, dearer)
     missing = 1 - whole / market.utility_caps
-    saved = 1 - rough.cost * whole / market.budgets
+    saved = 1 - cost * whole / market.budgets
     capped = (market.utility_caps < np.inf) & (missing < saved)
-    keeping = (market.keep_values > 0) & (
-        kept / market.budgets > 1 - rough.cost * market.keep_values
-    )
-    used = rough.brought / whole[ways.owner] > rough.dearer
-    return Sides(used & (rough.levels > 0), above > 1 - rough.out, capped, keeping)
+    keeping = (market.keep_values > 0) & (kept / market.budgets > 1 - cost * market.keep_values)
+    return rough, Sides((share > dearer) & (levels > 0), sold, capped, keeping)
 
 
 def _solve(rough: State, sides: Sides) -> tuple[State, bool]:
     """Newton's method on the equations that the sides make, and whether it solved them."""
     market = rough.market
-    cost = np.where(sides.keeping, ratio(1.0, market.keep_values), rough.cost)
     # what changed sides starts small, not at 0: steps are relative
     credit = market.budgets.sum() / market.n
     prices = np.maximum(rough.prices, SMALL * credit / market.supplies)
     levels = np.maximum(rough.levels, SMALL * rough.value[rough.ways.owner] / rough.ways.values)
     prices = np.where(sides.sold, prices, market.reserves)
     levels = np.where(sides.used, levels, 0.0)
+    cost = np.where(rough.cost > 0, rough.cost, market.utility.unit_cost(prices))
+    cost = np.where(sides.keeping, ratio(1.0, market.keep_values), cost)
     state = State(market, rough.ways, prices, levels, cost)
     size = np.inf
     for _ in range(STEPS):
@@ -268,9 +209,13 @@ def _vanished(rough: State, found: State, sides: Sides) -> Sides | None:
     mine = found.brought <= VANISHED * rough.value[rough.ways.owner]
     credit = found.market.budgets.sum() / found.market.n
     free = found.prices * found.market.supplies <= VANISHED * credit
-    if not ((sides.used & mine).any() or (sides.sold & free).any()):
+    # what would be free to somebody who never has enough has to be sold
+    greedy = sides.used & (found.price_of <= 0) & ~sides.capped[found.ways.owner]
+    dear = np.asarray((found.ways.needs > 0).T @ greedy.astype(float)) > 0
+    free &= ~dear
+    if not ((sides.used & mine).any() or (sides.sold & free).any() or (dear & ~sides.sold).any()):
         return None
-    return replace(sides, used=sides.used & ~mine, sold=sides.sold & ~free)
+    return replace(sides, used=sides.used & ~mine, sold=(sides.sold & ~free) | dear)
 
 
 def _other_sides(found: State, sides: Sides) -> Sides | None:

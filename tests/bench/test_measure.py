@@ -142,7 +142,7 @@ def test_any_kind_of_values(kind):
     market = qm.Market(np.ones(9), np.ones(4), utility)
     row = only(bench(qm.EisenbergGale(), market, repeat=1, tolerance=1e-4))
     assert row["status"] == "certified"
-    assert (row["reference"] == "") == (kind == "own")
+    assert row["reference"]  # of fixed mixes, the answer itself is right to the last bits
 
 
 class Mix(qm.Utility):
