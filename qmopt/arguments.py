@@ -28,17 +28,17 @@ class Numbered(Sequence[str]):
     ('11', 12, ('0', '1', '2'))
     """
 
-    count: int
+    size: int
 
     def __len__(self) -> int:
-        return self.count
+        return self.size
 
     @overload
     def __getitem__(self, place: int) -> str: ...
     @overload
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
-        found = range(self.count)[place]
+        found = range(self.size)[place]
         return [str(k) for k in found] if isinstance(found, range) else str(found)
 
 

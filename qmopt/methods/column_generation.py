@@ -9,12 +9,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from qmopt.arguments import named, settings
-from qmopt.errors import MarketError
+from qmopt.arguments import settings
 from qmopt.market import Market
 from qmopt.methods.central_path import CentralPath
 from qmopt.methods.crossover import crossover
-from qmopt.methods.outcome import Outcome, refuse_caps
+from qmopt.methods.outcome import Outcome, linear_only
 from qmopt.methods.reduced import Pairs, Reduced
 from qmopt.methods.scan import Liked
 from qmopt.methods.screening import Look, Screen
@@ -90,11 +89,7 @@ class ColumnGeneration:
         MarketError
             If utilities are not linear, or capped.
         """
-        if not isinstance(market.utility, Linear):
-            raise MarketError(
-                f"ColumnGeneration needs linear utilities, got {named(market.utility)}"
-            )
-        refuse_caps(market)
+        linear_only(market, self)
         return _Run(market, self).outcome(start)
 
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from qmopt.arguments import named, settings
-from qmopt.errors import MarketError
+from qmopt.arguments import settings
 from qmopt.market import Market
 from qmopt.methods.central_path import CentralPath
 from qmopt.methods.crossover import crossover, earlier
-from qmopt.methods.outcome import Outcome, refuse_caps, restore, trading
+from qmopt.methods.outcome import Outcome, linear_only, restore, trading
 from qmopt.methods.pivots import Crossed
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Array
@@ -74,9 +73,7 @@ class InteriorPoint:
             If utilities are not linear, or capped.
         """
         begun = time.monotonic()
-        if not isinstance(market.utility, Linear):
-            raise MarketError(f"InteriorPoint needs linear utilities, got {named(market.utility)}")
-        refuse_caps(market)
+        linear_only(market, self)
         inner = trading(market)
         assert isinstance(inner.utility, Linear)
         crossed, near = (None, None) if start is None else self._from_start(inner, market, start)

@@ -9,16 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from qmopt.arguments import named, settings
-from qmopt.errors import MarketError, SolverFailed
+from qmopt.arguments import settings
+from qmopt.errors import SolverFailed
 from qmopt.market import Market
 from qmopt.methods.lp_alike import alike
 from qmopt.methods.lp_box import TANGENTS, solve_box
 from qmopt.methods.lp_crossing import cross
 from qmopt.methods.lp_options import Near, Options
-from qmopt.methods.outcome import Outcome, refuse_caps, restore, trading
+from qmopt.methods.outcome import Outcome, linear_only, restore, trading
 from qmopt.progress import tell
-from qmopt.utilities.linear import Linear
 from qmopt.utilities.pairs import total_by
 from qmopt.utilities.protocol import Array
 
@@ -104,11 +103,7 @@ class LinearProgramming:
             If there is no highspy.
         """
         begun = time.monotonic()
-        if not isinstance(market.utility, Linear):
-            raise MarketError(
-                f"LinearProgramming needs linear utilities, got {named(market.utility)}"
-            )
-        refuse_caps(market)
+        linear_only(market, self)
         inner = trading(market)
         options = Options.of(inner)
         kinds = alike(options)

@@ -9,9 +9,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
-from qmopt.arguments import of_kind
+from qmopt.arguments import named, of_kind
 from qmopt.errors import MarketError
 from qmopt.market import Market
+from qmopt.utilities.linear import Linear
 from qmopt.utilities.pairs import pairs
 from qmopt.utilities.protocol import Allocation, Array
 
@@ -90,3 +91,13 @@ def refuse_caps(market: Market) -> None:
             f"buyer {market.buyers[capped[0]]}: utility caps are not for this method; "
             "EisenbergGale takes them"
         )
+
+
+def linear_only(market: Market, method: object) -> None:
+    """Raise a MarketError unless a market has linear utilities and no caps, as a method needs."""
+    of_kind("market", market, Market, "a Market")
+    if not isinstance(market.utility, Linear):
+        raise MarketError(
+            f"{type(method).__name__} needs linear utilities, got {named(market.utility)}"
+        )
+    refuse_caps(market)

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from qmopt.arguments import named, settings
-from qmopt.errors import MarketError
+from qmopt.arguments import settings
 from qmopt.market import Market
 from qmopt.methods.crossover import crossover, earlier
-from qmopt.methods.outcome import Outcome, refuse_caps, restore, trading
-from qmopt.utilities.linear import Linear
+from qmopt.methods.outcome import Outcome, linear_only, restore, trading
 
 
 @dataclass(frozen=True)
@@ -60,9 +58,7 @@ class Pivoting:
             If utilities are not linear, or capped.
         """
         begun = time.perf_counter()
-        if not isinstance(market.utility, Linear):
-            raise MarketError(f"Pivoting needs linear utilities, got {named(market.utility)}")
-        refuse_caps(market)
+        linear_only(market, self)
         inner = trading(market)
         if start is None:
             activities = inner.utility.activities()

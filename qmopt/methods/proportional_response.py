@@ -43,14 +43,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from qmopt.arguments import named, settings
-from qmopt.errors import MarketError, SolverFailed
+from qmopt.arguments import settings
+from qmopt.errors import SolverFailed
 from qmopt.market import Market
 from qmopt.methods.bids import DenseBids, SparseBids
 from qmopt.methods.crossover import crossover
-from qmopt.methods.outcome import Outcome, refuse_caps, restore, trading
+from qmopt.methods.outcome import Outcome, linear_only, restore, trading
 from qmopt.progress import tell
-from qmopt.utilities.linear import Linear
 
 
 @dataclass(frozen=True)
@@ -113,11 +112,7 @@ class ProportionalResponse:
             If values are so far apart that bids leave the range of floating-point numbers.
         """
         begun = time.monotonic()
-        if not isinstance(market.utility, Linear):
-            raise MarketError(
-                f"ProportionalResponse needs linear utilities, got {named(market.utility)}"
-            )
-        refuse_caps(market)
+        linear_only(market, self)
         inner = trading(market)
         bidding = (SparseBids if inner.utility.sparse else DenseBids)(inner)
         worst, passes, iterations = np.inf, 0, 0
