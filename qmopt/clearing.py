@@ -71,7 +71,9 @@ def clear(
         trades, so that ``near`` does not go with it.
     start
         An earlier answer of a market with the same buyers and goods, to start from. It changes how
-        long the method takes, not what it finds; for methods that take one.
+        long the method takes, not what it finds. Of the methods :class:`qmopt.Pivoting`,
+        :class:`qmopt.InteriorPoint` and :class:`qmopt.ColumnGeneration` take one; a default that
+        does not says so in the notes.
 
     Returns
     -------
@@ -101,8 +103,11 @@ def clear(
             f"a Market expected, got {type(market).__name__}; read_market reads one from a path"
         )
     tolerance = number("tolerance", tolerance, below=1)
+    cold = ()
     if method is None:
         method = choose(market)
+        if start is not None and not _takes_start(method):
+            start, cold = None, (f"{named(method)} starts from nothing",)
     if isinstance(method, type | Solver) or not isinstance(method, Method):
         raise MarketError(
             "method: an object with solve(market) expected, such as Pivoting() or "
@@ -131,7 +136,7 @@ def clear(
         prices, allocation = proved.arrays(market)
     found = time.perf_counter()
     certificate = measure(market, prices, allocation, tolerance)
-    notes = [*outcome.notes, *certificate.notes]
+    notes = [*cold, *outcome.notes, *certificate.notes]
     if proved is not None:
         notes.append(NOTE)
     elif certificate.certified() and isinstance(market.utility, Linear):
@@ -164,15 +169,19 @@ def _warm(method: Method, market: Market, start: Equilibrium | Outcome) -> Outco
     """Solve from an earlier answer, if it fits the market and the method takes one."""
     if not isinstance(start, Equilibrium | Outcome):
         raise MarketError(f"start: an earlier answer expected, got {named(start)}")
-    if "start" not in inspect.signature(method.solve).parameters:
+    if not _takes_start(method):
         raise MarketError(f"start: {named(method)} does not take one")
     if isinstance(start, Equilibrium) and start.market.goods != market.goods:
         raise MarketError("start: the answer is of a market with other goods")
-    if start.prices.shape != (market.m,) or start.allocation.shape != market.shape:
-        raise MarketError(
-            f"start: an answer of shape {market.shape} expected, got {start.allocation.shape}"
-        )
-    return cast(Any, method).solve(market, start=start)
+    try:
+        prices, allocation = per_good(market, start.prices), per_pair(market, start.allocation)
+    except MarketError as error:
+        raise MarketError(f"start: {error}") from error
+    return cast(Any, method).solve(market, start=Outcome(prices, allocation, "earlier"))
+
+
+def _takes_start(method: Method) -> bool:
+    return "start" in inspect.signature(method.solve).parameters
 
 
 def _running(market: Market, near: Any) -> Allocation:

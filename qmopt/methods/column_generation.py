@@ -259,6 +259,9 @@ class _Run:
         goods = self.screen.goods
         while True:
             left = self.deadline - time.monotonic()
+            if left <= 0:
+                self.notes.append("time ran out before the crossover was done")
+                return reduced, prices, allocation, "stopped"
             crossed = crossover(reduced.market, prices[goods], allocation, time_limit=left)
             self.pivots += crossed.pivots
             prices, allocation = reduced.prices(crossed.prices), crossed.allocation

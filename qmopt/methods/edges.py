@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from qmopt.graph import MarketGraph
+from qmopt.graph import MarketGraph, distinct
 from qmopt.market import Market
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.pairs import pairs
@@ -47,7 +47,7 @@ def traded(market: Market, prices: Array, allocation: Allocation, noise: float) 
         buyer[used] * market.m + good[used],
         (np.arange(market.n) * market.m + best)[worth > 0],
     )
-    buyer, good = np.divmod(np.unique(key), market.m)
+    buyer, good = np.divmod(distinct(key), market.m)
     value = _at(values, buyer, good)
     buyer, good, value = buyer[value > 0], good[value > 0], value[value > 0]
     n, bank = market.n, market.n + market.m

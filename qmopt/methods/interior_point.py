@@ -85,9 +85,11 @@ class InteriorPoint:
             point = path.best_point()
             stats["iterations"] = path.iterations
             solved = time.monotonic()
-            if self.crossover:
-                crossed = crossover(inner, *point, time_limit=self.time_limit - (solved - begun))
+            left = self.time_limit - (solved - begun)
+            crossed = crossover(inner, *point, time_limit=left) if self._crosses(left) else None
         notes: tuple[str, ...] = ()
+        if self.crossover and crossed is None:
+            notes = ("time ran out before the crossover",)
         if crossed is not None:
             point = crossed.prices, crossed.allocation
             stats |= {"pivots": crossed.pivots, "passes": crossed.passes}
@@ -97,6 +99,9 @@ class InteriorPoint:
         prices, allocation = restore(market, *point)
         stats["seconds"] = {"solve": solved - begun, "crossover": time.monotonic() - solved}
         return Outcome(prices, allocation, status, stats, notes)
+
+    def _crosses(self, left: float) -> bool:
+        return self.crossover and left > 0
 
     def _from_start(
         self, inner: Market, market: Market, start: Any

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from qmopt.graph import distinct
 from qmopt.market import Market
 from qmopt.methods.scan import Indices
 from qmopt.utilities.linear import Linear
@@ -18,6 +19,8 @@ from qmopt.utilities.protocol import Allocation, Array
 if TYPE_CHECKING:
     from qmopt.methods.screening import Look
 
+#: Pairs up to which arrays are quicker than their sparse kind.
+SMALL = 4096
 #: Share by which prices to start from may be off, in units of the middle margin.
 OFF = 6.0
 
@@ -32,7 +35,7 @@ class Pairs(NamedTuple):
         """Add pairs, each once, and put all in order."""
         rows, goods = (np.concatenate(both) for both in zip(self, other, strict=True))
         width = int(goods.max(initial=0)) + 1
-        key = np.unique(rows * width + goods)
+        key = distinct(rows * width + goods)
         return Pairs(key // width, key % width)
 
 
@@ -82,7 +85,7 @@ class Reduced:
         self.market = Market(
             np.concatenate([look.budgets[self.undecided], constant[stood_for]]),
             whole.supplies[goods],
-            Linear(values),
+            Linear(values.toarray() if len(keep) * len(goods) <= SMALL else values),
             reserves=whole.reserves[goods],
             keep_values=keep,
         )
@@ -115,7 +118,7 @@ class Reduced:
         """Restrict an allocation (n, m) to the reduced market; stand-ins buy at the prices (m,)."""
         goods = self.look.screen.goods
         mine = whole[self.look.buyers[self.undecided]][:, goods]
-        stand_ins = cast(Any, self.market.utility).values[len(self.undecided) :]
+        stand_ins = sp.csr_array(cast(Any, self.market.utility).values)[len(self.undecided) :]
         spend = sp.diags_array(self.market.budgets[len(self.undecided) :]) @ stand_ins
         return sp.csr_array(sp.vstack([mine, spend @ sp.diags_array(1 / prices[goods])]))
 

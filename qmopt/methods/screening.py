@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
 
+from qmopt.graph import distinct
 from qmopt.market import Market
 from qmopt.methods.reduced import Pairs, Reduced
 from qmopt.methods.scan import MOST_PAIRS, Indices, Liked, Values
@@ -33,8 +34,9 @@ MOST_MOVED = 0.5
 LEAST_MOVED = 4
 #: The same of tied buyers.
 MANY_MOVED = 20
-#: Newton steps that tell how far prices will move.
-STEPS = 4
+#: Newton steps that tell how far prices will move, and goods up to which they are worth a dense
+#: system of that size.
+STEPS, DENSE = 4, 2000
 
 
 class Screen:
@@ -144,7 +146,7 @@ class Look:
         wanted = generosity * (np.abs(self.short) + LEAST_MOVED * self.budgets.mean())
         wanted = np.minimum(wanted, MOST_MOVED * movable[:, -1])
         found = np.append(MARGINS[np.argmax(movable >= wanted[:, None], axis=1)], MARGINS[0])
-        for _ in range(STEPS):
+        for _ in range(STEPS if self.screen.market.m <= DENSE else 0):
             moved = generosity * self._moves(found, second)
             if (moved <= found).all():
                 break
@@ -213,7 +215,7 @@ class Look:
     def reduce(self, pairs: Pairs) -> Reduced:
         """Make the reduced market of some pairs; a buyer's best is always among its own."""
         # whoever has a pair keeps its best, too
-        mine = np.unique(pairs.row)
+        mine = distinct(pairs.row)
         pairs = pairs.with_more(Pairs(mine, self.liked.first[mine]))
         choices = np.bincount(pairs.row, minlength=len(self.buyers))
         several = choices[pairs.row] >= 2

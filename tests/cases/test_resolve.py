@@ -10,8 +10,10 @@ import inspect
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import qmopt as qm
+from qmopt import generate
 
 FIRST = qm.Market([6, 24], [1, 1], qm.Linear([[2, 1], [1, 2]]))
 STEPS = [
@@ -69,3 +71,33 @@ def test_what_cannot_be_started_from():
     found = qm.clear(FIRST)
     with pytest.raises(qm.MarketError, match=r"start: EisenbergGale\(.* does not take one"):
         qm.clear(FIRST, qm.EisenbergGale(), start=found)
+
+
+def test_a_default_that_takes_no_start_says_so():
+    market = generate.copies(501)
+    found = qm.clear(market)
+    again = qm.clear(market, start=found)
+    assert isinstance(found.method, qm.LinearProgramming)
+    assert any("LinearProgramming" in note and "from nothing" in note for note in again.notes)
+
+
+@pytest.mark.parametrize(
+    ("prices", "allocation", "at_fault"),
+    [
+        ([10, "x"], np.eye(2), "start: prices: numbers expected"),
+        ([10, 20], "x", "start: allocation: numbers expected"),
+        ([10, 20, 30], np.eye(2), r"start: prices: shape \(2,\) expected"),
+    ],
+)
+@pytest.mark.parametrize("method", WARM, ids=lambda method: type(method).__name__)
+def test_a_broken_start_is_named(method, prices, allocation, at_fault):
+    with pytest.raises(qm.MarketError, match=at_fault):
+        qm.clear(FIRST, method, start=qm.Outcome(prices, allocation, "mine"))
+
+
+@pytest.mark.parametrize("kind", [list, sp.coo_array, sp.csc_matrix])
+@pytest.mark.parametrize("method", WARM, ids=lambda method: type(method).__name__)
+def test_a_start_may_come_in_any_kind_of_array(method, kind):
+    held = np.array([[0.6, 0], [0.4, 1]])
+    start = qm.Outcome([10, np.nan], held.tolist() if kind is list else kind(held), "mine")
+    check(qm.clear(FIRST, method, start=start), [10, 20], held, 1e-9)

@@ -92,7 +92,7 @@ def test_a_reduced_market_by_hand():
     look = screen([[9, 1], [9, 1], [4, 4]], [1, 1], budgets=[2, 3, 1])
     small = look.reduce(reduced.Pairs(np.array([2, 2]), np.array([0, 1])))
     assert small.market.budgets.tolist() == [1, 5]
-    assert small.market.utility.values.toarray().tolist() == [[4, 4], [1, 0]]
+    assert sp.csr_array(small.market.utility.values).toarray().tolist() == [[4, 4], [1, 0]]
     bought = small.allocation(np.array([5.5, 0.5]), np.array([[0.0, 2.0], [5 / 5.5, 0]]))
     assert bought.toarray().tolist() == [[2 / 5.5, 0], [3 / 5.5, 0], [0, 2]]
 
@@ -165,3 +165,10 @@ def test_other_utilities_are_refused():
     market = generate.integer(5, 3).replace(utility_caps=np.ones(5))
     with pytest.raises(qm.MarketError, match="caps"):
         METHOD.solve(market)
+
+
+def test_one_buyer_of_many_goods():
+    """Each good costs its value's share of the credits; no dense system of the goods' size."""
+    values = np.random.default_rng(0).random((1, 5000))
+    found = qm.clear(qm.Market([1.0], np.ones(5000), qm.Linear(values)), METHOD)
+    assert np.allclose(found.prices, values[0] / values.sum(), rtol=1e-12)
