@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 
+from qmopt.deadline import in_time
 from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.rationals import Rationals, rationals, written
@@ -102,12 +103,19 @@ def certify_exact(
 
     since the double 0.6 is less than three fifths, by 1/5 of its last bit 2**-53.
     """
+    return proof(market, prices, allocation)
+
+
+def proof(
+    market: Market, prices: Any, allocation: Any, deadline: float = math.inf
+) -> ExactCertificate:
+    """Do what :func:`certify_exact` does; TimeoutError if the clock passes the deadline before."""
     numbers = rationals(market)
     p = _prices(market, prices)
     held: list[list[tuple[int, Fraction]]] = [[] for _ in market.buyers]
-    for i, j, units in _units(market, allocation):
+    for i, j, units in in_time(_units(market, allocation), deadline):
         held[i].append((j, units))
-    return next(_violations(market, numbers, p, held), ExactCertificate())
+    return next(_violations(market, numbers, p, held, deadline), ExactCertificate())
 
 
 def _violations(
@@ -115,6 +123,7 @@ def _violations(
     numbers: Rationals,
     prices: list[Fraction | None],
     held: list[list[tuple[int, Fraction]]],
+    deadline: float,
 ) -> Iterator[ExactCertificate]:
     """Yield every way in which the point is no equilibrium: the definition."""
     zero = Fraction(0)
@@ -127,12 +136,12 @@ def _violations(
             yield ExactCertificate("negative", good, -price)
         elif price is not None and price < numbers.reserves[j]:
             yield ExactCertificate("reserve", good, numbers.reserves[j] - price)
-    ratios, unit = _common(prices)
+    ratios, unit = _common(prices, deadline)
     values: list[dict[int, tuple[int, int]]] = [{} for _ in held]
     pairs = zip(numbers.owner.tolist(), numbers.good.tolist(), numbers.values, strict=True)
     for i, j, value in pairs:
         values[i][j] = value
-    for i, bundle in enumerate(held):
+    for i, bundle in enumerate(in_time(held, deadline)):
         buyer, budget, keep = market.buyers[i], numbers.budgets[i], numbers.keep_values[i]
         spend = worth = zero
         for j, units in bundle:
@@ -190,12 +199,19 @@ def _most_per_credit(
     return Fraction(above * unit, below)
 
 
-def _common(prices: list[Fraction | None]) -> tuple[list[tuple[int, int] | None], int]:
+def _common(
+    prices: list[Fraction | None], deadline: float
+) -> tuple[list[tuple[int, int] | None], int]:
     """Return prices times a unit as ratios: whole numbers, unless these would be too long."""
-    unit = math.lcm(*(price.denominator for price in prices if price is not None))
+    unit = 1
+    for price in in_time(prices, deadline):
+        unit = math.lcm(unit, 1 if price is None else price.denominator)
     if unit.bit_length() * len(prices) > LONG:
         unit = 1
-    ratios = [None if price is None else (price * unit).as_integer_ratio() for price in prices]
+    ratios = [
+        None if price is None else (price * unit).as_integer_ratio()
+        for price in in_time(prices, deadline)
+    ]
     return ratios, unit
 
 

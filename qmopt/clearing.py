@@ -83,7 +83,8 @@ def clear(
     Raises
     ------
     NotCertified
-        If the answer that was found does not hold; it carries outcome and certificate.
+        If the answer that was found does not hold; it carries outcome and certificate, and as
+        ``exact`` the answer in rationals if that was proved and only its doubles do not hold.
     MarketError
         If the market asks for what the method does not cover.
     SolverNotInstalled, SolverFailed
@@ -149,7 +150,7 @@ def clear(
     if not certificate.certified():
         why = _why(market, certificate, outcome, method)
         why = why if proved is None else f"proved in rationals, but in doubles {why}"
-        raise NotCertified(why, outcome, certificate)
+        raise NotCertified(why, outcome, certificate, proved)
     stats = dict(outcome.stats)
     stats["seconds"] = {
         **cast(dict[str, float], stats.get("seconds", {"solve": solved - begun})),

@@ -1,10 +1,11 @@
-"""Hold compiled code to a deadline: in a process of its own, which can be ended."""
+"""Hold compiled code to a deadline, in a process of its own, which can be ended; and loops."""
 
 from __future__ import annotations
 
 import multiprocessing
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection
 from typing import TypeVar
 
@@ -63,6 +64,23 @@ def hold(work: Callable[[], T], seconds: float) -> T:
     if not returned:
         raise answer
     return answer
+
+
+def in_time(items: Iterable[T], deadline: float) -> Iterator[T]:
+    """Yield items, or raise TimeoutError once ``time.monotonic()`` is past a deadline.
+
+    Examples
+    --------
+    >>> list(in_time([1, 2], deadline=float("inf")))
+    [1, 2]
+    >>> list(in_time([1, 2], deadline=0))
+    Traceback (most recent call last):
+    TimeoutError
+    """
+    for item in items:
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        yield item
 
 
 def _answer(work: Callable[[], object], ours: Connection) -> None:

@@ -131,10 +131,16 @@ class NotCertified(QmoptError, RuntimeError):
         The point that was measured, as the method returned it.
     certificate
         The measurement.
+    exact
+        The :class:`qmopt.ExactAnswer`, where one was asked for and proved but its nearest doubles
+        do not certify (numbers of 1e300 beside small ones do that); otherwise None.
     """
 
-    def __init__(self, message: str, outcome: Any = None, certificate: Any = None) -> None:
+    def __init__(
+        self, message: str, outcome: Any = None, certificate: Any = None, exact: Any = None
+    ) -> None:
         super().__init__(message)
+        self.exact = exact
         self.outcome = outcome
         self.certificate = certificate
 

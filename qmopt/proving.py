@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
 
-from qmopt.certificate_exact import ExactCertificate, certify_exact
+from qmopt.certificate_exact import ExactCertificate, proof
+from qmopt.deadline import in_time
 from qmopt.errors import NotCertified
 from qmopt.market import Market
 from qmopt.methods.outcome import Outcome
@@ -65,7 +67,7 @@ class ExactAnswer:
         Raises
         ------
         NotCertified
-            If one of them is too large for a double.
+            If one of them is too large for a double; it carries this answer as ``exact``.
         """
         rows = np.array([i for i, _, _ in self.allocation], dtype=np.int64)
         columns = np.array([j for _, j, _ in self.allocation], dtype=np.int64)
@@ -73,7 +75,8 @@ class ExactAnswer:
             prices = np.array([np.nan if p is None else float(p) for p in self.prices])
             units = np.array([float(amount) for _, _, amount in self.allocation])
         except OverflowError as error:
-            raise NotCertified("an exact price or amount is too large for a double") from error
+            why = "proved in rationals, but an exact price or amount is too large for a double"
+            raise NotCertified(why, exact=self) from error
         held = sp.csr_array((units, (rows, columns)), shape=market.shape)
         return prices, (held if market.utility.sparse else held.toarray())
 
@@ -97,20 +100,25 @@ def prove(market: Market, outcome: Outcome, time_limit: float = np.inf) -> Exact
     NotCertified
         If time ran out, or the proof fails.
     """
-    begun = time.monotonic()
+    deadline = time.monotonic() + time_limit
     prices, units = per_good(market, outcome.prices), per_pair(market, outcome.allocation)
     # at the ends of floats they overflow; what comes of it is only a start
     with np.errstate(all="ignore"):
         found = rational_crossover(market, prices, units, time_limit=time_limit)
+    late = (
+        f"time ran out in the exact step: the method's time_limit left {max(time_limit, 0):.1f} s "
+        "for it, and the exact answer was not"
+    )
     if found is None:
-        seconds = time.monotonic() - begun
-        raise NotCertified(
-            f"time ran out after {seconds:.1f} s, before the exact answer was found", outcome
-        )
-    certificate = certify_exact(market, found.prices, found.allocation)
+        raise NotCertified(f"{late} found", outcome)
+    try:
+        certificate = proof(market, found.prices, found.allocation, deadline)
+        held = in_time(found.allocation, deadline)
+        utilities = _utilities(market, rationals(market), found.prices, held)
+    except TimeoutError:
+        raise NotCertified(f"{late} proved", outcome) from None
     if not certificate.proved:
         raise NotCertified(f"the exact answer has no proof: {certificate}", outcome)
-    utilities = _utilities(market, rationals(market), found.prices, found.allocation)
     return ExactAnswer(found.prices, found.allocation, utilities, found.pivots, certificate)
 
 
@@ -118,7 +126,7 @@ def _utilities(
     market: Market,
     numbers: Rationals,
     prices: tuple[Fraction | None, ...],
-    allocation: list[tuple[int, int, Fraction]],
+    allocation: Iterable[tuple[int, int, Fraction]],
 ) -> tuple[Fraction, ...]:
     """Value of each bundle and worth of what is kept, 0 for those who take no part."""
     pairs = zip(numbers.owner.tolist(), numbers.good.tolist(), strict=True)

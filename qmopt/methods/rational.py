@@ -18,19 +18,20 @@ are in any case.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qmopt.deadline import in_time
 from qmopt.forest import grow, without_cycles
 from qmopt.graph import market_graph
 from qmopt.market import Market
 from qmopt.methods.crossover import NOISE, TINY, crossover, spends
 from qmopt.methods.outcome import refuse_caps, trading
-from qmopt.methods.rational_forest import Exact, Settled, exact_graph
+from qmopt.methods.rational_forest import Exact, Settled, exact_graph, perturbed, shortened
 from qmopt.rationals import rationals
 from qmopt.utilities.pairs import total_by
 from qmopt.utilities.protocol import Allocation, Array
@@ -108,7 +109,23 @@ def rational_crossover(
     >>> [(i, j, str(units)) for i, j, units in found.allocation]
     [(0, 0, '3/5'), (1, 0, '2/5'), (1, 1, '1')]
     """
-    deadline = time.monotonic() + time_limit
+    try:
+        return _found(
+            market, prices, allocation, time.monotonic() + time_limit, patience, floats_first
+        )
+    except TimeoutError:
+        return None
+
+
+def _found(
+    market: Market,
+    prices: Array,
+    allocation: Allocation,
+    deadline: float,
+    patience: int | None,
+    floats_first: bool,
+) -> RationalPoint:
+    """Do it, or raise TimeoutError."""
     numbers = rationals(market)
     refuse_caps(market)
     inner = trading(market)
@@ -116,7 +133,7 @@ def rational_crossover(
     point = _part(allocation, buyers, goods)
     near = prices[goods]
     if floats_first:  # from where they are right, this returns at once
-        crossed = crossover(inner, near, point, time_limit=time_limit)
+        crossed = crossover(inner, near, point, time_limit=deadline - time.monotonic())
         near, point = crossed.prices, crossed.allocation
     edges = market_graph(inner)
     flow = spends(edges, near, point)
@@ -128,17 +145,15 @@ def rational_crossover(
     kept, flow = without_cycles(
         edges.nodes, edges.source, edges.sink, np.log(edges.value), flow, order
     )
-    exact = exact_graph(edges, numbers, buyers.tolist(), goods.tolist())
-    pivots = RationalPivots(exact, kept, flow, size)
+    exact = exact_graph(edges, numbers, buyers.tolist(), goods.tolist(), deadline)
+    pivots = RationalPivots(exact, kept, flow, size, deadline)
     limit = inner.n + inner.m + 100 if patience is None else patience
-    settled = pivots.run(limit, deadline)
-    if settled is None:
-        return None
+    settled = pivots.run(limit)
     all_prices = [
         None if empty else reserve
         for empty, reserve in zip(market.empty.tolist(), numbers.reserves, strict=True)
     ]
-    for k, j in enumerate(goods.tolist()):
+    for k, j in enumerate(in_time(goods.tolist(), deadline)):
         all_prices[j] = settled.price(inner.n + k)
     units = settled.units()
     held = [(int(buyers[i]), int(goods[j]), amount) for i, j, amount in units]
@@ -155,8 +170,10 @@ def _part(allocation: Allocation, buyers: Places, goods: Places) -> Allocation:
 class RationalPivots:
     """The state between pivots: the forest's edges and the flow on them, exactly."""
 
-    def __init__(self, exact: Exact, kept: list[int], flow: Array, size: Array) -> None:
-        self.exact, self.kept, self.count = exact, kept, 0
+    def __init__(
+        self, exact: Exact, kept: list[int], flow: Array, size: Array, deadline: float
+    ) -> None:
+        self.exact, self.kept, self.count, self.deadline = exact, kept, 0, deadline
         self.bits = FINE
         bank = exact.edges.bank
         self.first = [bank, *np.argsort(-size[:bank], kind="stable").tolist()]
@@ -172,18 +189,18 @@ class RationalPivots:
                 self.kept.append(k)
                 self.flow[k] = Fraction(0)
 
-    def run(self, patience: int, deadline: float) -> Settled | None:
-        """Pivot until nobody wants anything else; None if the deadline passes before."""
+    def run(self, patience: int) -> Settled:
+        """Pivot until nobody wants anything else; TimeoutError if the deadline passes before."""
         given, rng = self.exact, np.random.default_rng(0)
         while True:
-            settled = self._pivot(given, patience, deadline)
-            if settled is not None or time.monotonic() > deadline:
+            settled = self._pivot(given, patience)
+            if settled is not None:
                 return settled
-            self._pivot(_perturbed(given, self.bits, rng), 4 * patience + 100, deadline)
+            self._pivot(perturbed(given, self.bits, rng), 4 * patience + 100)
             self.bits, patience = self.bits + FINE, 2 * patience + 100
 
-    def _pivot(self, exact: Exact, patience: int, deadline: float) -> Settled | None:
-        """Pivot at these budgets; None if patience or time ran out."""
+    def _pivot(self, exact: Exact, patience: int) -> Settled | None:
+        """Pivot at these budgets; None if patience ran out."""
         self.exact, most = exact, self.count + patience
         self._to_budgets()
         while True:
@@ -191,7 +208,7 @@ class RationalPivots:
             wanted, gain = settled.wanted()
             if not wanted.size:
                 return settled
-            if self.count >= most or time.monotonic() > deadline:
+            if self.count >= most:
                 return None
             self._enter(settled, wanted, gain)
 
@@ -200,13 +217,13 @@ class RationalPivots:
         edges, exact = self.exact.edges, self.exact
         left = [Fraction(budget, exact.budget_unit) for budget in exact.budgets]
         largest: dict[int, int] = {}
-        for k, amount in self.flow.items():
+        for k, amount in in_time(self.flow.items(), self.deadline):
             i = int(edges.source[k])
             if i != edges.bank:
                 left[i] -= amount
                 if i not in largest or self.flow[largest[i]] < amount:
                     largest[i] = k
-        for i, k in largest.items():
+        for i, k in in_time(largest.items(), self.deadline):
             self.flow[k] += left[i]
 
     def _settle(self) -> Settled:
@@ -214,7 +231,9 @@ class RationalPivots:
         edges = self.exact.edges
         while True:
             ends = [(int(edges.source[k]), int(edges.sink[k])) for k in self.kept]
-            settled = Settled(self.exact, grow(edges.nodes, ends, self.first), self.kept)
+            settled = Settled(
+                self.exact, grow(edges.nodes, ends, self.first), self.kept, self.deadline
+            )
             target = dict(zip(self.kept, settled.flows(), strict=True))
             tree = {k: settled.forest.tree[edges.source[k]] for k in self.kept}
             length: dict[int, Fraction] = {}
@@ -224,10 +243,10 @@ class RationalPivots:
                     reach = self.flow[k] / (self.flow[k] - goal)
                     if reach < length.get(tree[k], 2):
                         length[tree[k]], blocked[tree[k]] = reach, k
-            for k, goal in target.items():
+            for k, goal in in_time(target.items(), self.deadline):
                 part = length.get(tree[k])
                 moved = goal if part is None else self.flow[k] + part * (goal - self.flow[k])
-                self.flow[k] = moved if part is None else _shortened(moved, self.bits)
+                self.flow[k] = moved if part is None else shortened(moved, self.bits)
             if not blocked:
                 return settled
             self.count += len(blocked)
@@ -251,7 +270,7 @@ class RationalPivots:
             return t
 
         joined = False
-        for k in order.tolist():
+        for k in in_time(order.tolist(), self.deadline):
             one, other = int(edges.source[k]), int(edges.sink[k])
             a, b = find(tree[one]), find(tree[other])
             if a != b:
@@ -277,19 +296,3 @@ class RationalPivots:
         self.flow[entering] = amount
         self.kept = [entering if k == least else k for k in self.kept]
         self.count += 1
-
-
-def _shortened(amount: Fraction, bits: int) -> Fraction:
-    """Return the largest number up to an amount, at least 0, that has so many binary digits."""
-    shift = amount.numerator.bit_length() - amount.denominator.bit_length() - bits
-    if shift >= 0:
-        return Fraction((amount.numerator // (amount.denominator << shift)) << shift)
-    return Fraction((amount.numerator << -shift) // amount.denominator, 1 << -shift)
-
-
-def _perturbed(exact: Exact, bits: int, rng: np.random.Generator) -> Exact:
-    """Add to each budget a random part of it, about ``2**-bits`` of the whole."""
-    budgets = [
-        (budget << (bits + 32)) + budget * int(rng.integers(1, 2**32)) for budget in exact.budgets
-    ]
-    return replace(exact, budgets=budgets, budget_unit=exact.budget_unit << (bits + 32))

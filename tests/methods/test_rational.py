@@ -146,9 +146,9 @@ def test_budgets_in_general_position_are_really_tried(monkeypatch):
     from qmopt.methods import rational
 
     tried = []
-    perturbed = rational._perturbed
+    perturbed = rational.perturbed
     monkeypatch.setattr(
-        rational, "_perturbed", lambda *a: tried.append(1) or perturbed(*a), raising=True
+        rational, "perturbed", lambda *a: tried.append(1) or perturbed(*a), raising=True
     )
     market = TIED["integer"]
     start = np.ones(market.m), np.ones(market.shape)
