@@ -110,7 +110,7 @@ def proof(
     market: Market, prices: Any, allocation: Any, deadline: float = math.inf
 ) -> ExactCertificate:
     """Do what :func:`certify_exact` does; TimeoutError if the clock passes the deadline before."""
-    numbers = rationals(market)
+    numbers = rationals(market, deadline)
     p = _prices(market, prices)
     held: list[list[tuple[int, Fraction]]] = [[] for _ in market.buyers]
     for i, j, units in in_time(_units(market, allocation), deadline):

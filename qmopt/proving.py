@@ -114,7 +114,7 @@ def prove(market: Market, outcome: Outcome, time_limit: float = np.inf) -> Exact
     try:
         certificate = proof(market, found.prices, found.allocation, deadline)
         held = in_time(found.allocation, deadline)
-        utilities = _utilities(market, rationals(market), found.prices, held)
+        utilities = _utilities(market, rationals(market, deadline), found.prices, held)
     except TimeoutError:
         raise NotCertified(f"{late} proved", outcome) from None
     if not certificate.proved:

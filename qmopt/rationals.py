@@ -7,6 +7,7 @@ were read with ``exact=True`` has better: 0.1 is one tenth, a budget in another 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from qmopt.arguments import named
 from qmopt.assemble import needed
+from qmopt.deadline import in_time
 from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.tables import Table, Tables
@@ -62,14 +64,23 @@ class Rationals:
     as_written: bool
 
 
-def rationals(market: Market) -> Rationals:
+def rationals(market: Market, deadline: float = math.inf) -> Rationals:
     """Return the numbers of a market as rationals.
+
+    Parameters
+    ----------
+    market
+        With linear utilities.
+    deadline
+        On the clock ``time.monotonic``.
 
     Raises
     ------
     MarketError
         If utilities are not linear, or a number as written is too far from its double (it would
         be 0, for one).
+    TimeoutError
+        If the deadline passes before.
 
     Examples
     --------
@@ -82,7 +93,7 @@ def rationals(market: Market) -> Rationals:
     activities = market.utility.activities()
     owner, good = activities.owner, activities.needs.indices.astype(np.int64)
     if market.tables is not None and _exact(market.tables["teams"], "credits"):
-        return _written(market, market.tables, owner, good, activities.values)
+        return _written(market, market.tables, owner, good, activities.values, deadline)
     caps = market.utility_caps.tolist()
     free = {} if market.guarantees is None else market.guarantees.todok()
     return Rationals(
@@ -94,7 +105,7 @@ def rationals(market: Market) -> Rationals:
         {(int(i), int(j)): Fraction(float(units)) for (i, j), units in free.items()},
         owner,
         good,
-        [value.as_integer_ratio() for value in activities.values.tolist()],
+        [value.as_integer_ratio() for value in in_time(activities.values.tolist(), deadline)],
         as_written=False,
     )
 
@@ -136,6 +147,7 @@ def _written(
     owner: NDArray[np.int64],
     good: NDArray[np.int64],
     doubles: NDArray[np.float64],
+    deadline: float,
 ) -> Rationals:
     """Read the numbers off the tables, as qmopt.assemble does in doubles."""
     teams, resources = tables["teams"], tables["resources"]
@@ -165,7 +177,8 @@ def _written(
         units = [*plain, *_column(tables["needs"], "units", zero)]
         team = [buyer_at[name] for name in bids.ids("team")]
         by_pair: dict[tuple[int, int], Fraction] = {}
-        for row, j, each in zip(bid.tolist(), resource.tolist(), units, strict=True):
+        rows = zip(bid.tolist(), resource.tolist(), units, strict=True)
+        for row, j, each in in_time(rows, deadline):
             place = team[row], j
             by_pair[place] = max(worth[row] / each, by_pair.get(place, zero))
         places = zip(owner.tolist(), good.tolist(), strict=True)
@@ -173,7 +186,7 @@ def _written(
             raise MarketError("bids: a value times its rate is not 0, but too close to it")
         values = [by_pair[place].as_integer_ratio() for place in places]
     else:
-        values = [value.as_integer_ratio() for value in doubles.tolist()]
+        values = [value.as_integer_ratio() for value in in_time(doubles.tolist(), deadline)]
     found = Rationals(
         [credit * rate for credit, rate in zip(credits, rates, strict=True)],
         [keep / rate if rate else keep for keep, rate in zip(keeps, rates, strict=True)],

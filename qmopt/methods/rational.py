@@ -126,8 +126,8 @@ def _found(
     floats_first: bool,
 ) -> RationalPoint:
     """Do it, or raise TimeoutError."""
-    numbers = rationals(market)
     refuse_caps(market)
+    numbers = rationals(market, deadline)
     inner = trading(market)
     buyers, goods = np.flatnonzero(market.active), np.flatnonzero(market.sold)
     point = _part(allocation, buyers, goods)

@@ -67,7 +67,7 @@ def exact_graph(
     supplies, supply_unit = _whole([numbers.supplies[j] for j in goods])
     # the pairs in row order, as the graph has them; those of the others are left out
     here = np.isin(numbers.owner, buyers) & np.isin(numbers.good, goods)
-    values = [numbers.values[k] for k in np.flatnonzero(here).tolist()]
+    values = [numbers.values[k] for k in in_time(np.flatnonzero(here).tolist(), deadline)]
     values += [numbers.keep_values[i].as_integer_ratio() for i in buyers if numbers.keep_values[i]]
     values += [numbers.reserves[j].as_integer_ratio() for j in goods if numbers.reserves[j]]
     mantissa, exponent = _floats(in_time(values, deadline), len(values))
