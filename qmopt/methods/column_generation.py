@@ -36,6 +36,8 @@ ROUGH, FINE, MOST_STEPS = 1e-2, 1e-9, 100
 NEARER = 10
 #: Gap, as a share of all credits, that is left to the crossover.
 NEAR = 1e-7
+#: The same where the central path cannot be followed further.
+NEAR_AT_LAST = 1e-5
 
 
 @dataclass(frozen=True)
@@ -231,7 +233,8 @@ class _Run:
             reduced = best.reduce(close)
             inner, allocation, gap = self._solve(best, reduced)
             prices = reduced.prices(inner)
-            if gap <= NEAR or time.monotonic() > self.deadline:
+            near_enough = NEAR_AT_LAST if self.status == "stalled" else NEAR
+            if gap <= near_enough or time.monotonic() > self.deadline:
                 break
             look = self._look(prices)
             if look.dual < best.dual:
