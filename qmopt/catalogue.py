@@ -52,7 +52,7 @@ def names() -> list[str]:
     Examples
     --------
     >>> [name for name in names() if name.startswith("gpu/")]
-    ['gpu/gavel', 'gpu/helios-earth']
+    ['gpu/bundles', 'gpu/gavel', 'gpu/helios-earth']
     """
     return sorted(_found())
 

@@ -65,7 +65,7 @@ def grow(nodes: int, ends: Ends, first: Sequence[int]) -> Forest:
     begin = np.searchsorted(tail[order], np.arange(nodes + 1))
     none = np.full(nodes, -1)
     filled = run(
-        _grow, nodes, begin, head[order], order % max(len(pairs), 1), first,
+        _grow, nodes, begin, head[order], order % max(len(pairs), 1), list(first),
         np.zeros(nodes, dtype=np.int64), none, none, none, np.zeros(nodes, dtype=np.int64),
     )  # fmt: skip
     return Forest(*filled[4:])

@@ -165,13 +165,15 @@ def degenerate(
 
     Parameters
     ----------
-    buyers, goods, seed, reserves, keep
+    buyers, goods, seed
         As in :func:`integer`.
     off
         Share, say 1e-12, by which values, budgets, reserves and kept credits typically miss; 0
         makes every tie exact in floating point, and every balance, too, if the spread is 0.
     spread
         Orders of magnitude between small and large spends of a buyer on a good.
+    reserves, keep
+        As in :func:`integer`.
 
     Examples
     --------

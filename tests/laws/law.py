@@ -17,6 +17,9 @@ METHODS = [
     qm.Pivoting(),
     qm.InteriorPoint(),
     qm.EisenbergGale(),
+]
+#: Those made for large markets take their time over small ones: marked slow, all of them.
+LARGE = [
     qm.LinearProgramming(),
     qm.ColumnGeneration(),
 ]
@@ -26,6 +29,15 @@ TOLERANCE = 1e-9
 
 #: Drawn markets per law and method; the thorough run is marked slow.
 EXAMPLES, MANY_EXAMPLES = 100, 2000
+
+CASES = [
+    *(pytest.param(each, EXAMPLES, id=f"{type(each).__name__}-{EXAMPLES}") for each in METHODS),
+    *(
+        pytest.param(each, many, id=f"{type(each).__name__}-{many}", marks=pytest.mark.slow)
+        for methods, many in ((METHODS, MANY_EXAMPLES), (LARGE, EXAMPLES))
+        for each in methods
+    ),
+]
 
 # Laws that draw the same kind of market draw the same markets: an answer serves them all.
 SEED = 0 if os.environ.get("CI") else random.randrange(2**32)
@@ -45,10 +57,7 @@ def law(*strategies):
     """
 
     def decorate(function):
-        @pytest.mark.parametrize(
-            "examples", [EXAMPLES, pytest.param(MANY_EXAMPLES, marks=pytest.mark.slow)]
-        )
-        @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
+        @pytest.mark.parametrize(("method", "examples"), CASES)
         def test(method, examples):
             passed = 0
 

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import qmopt as qm
-from tests.laws.law import METHODS, held_in
+from tests.laws.law import LARGE, METHODS, held_in
 
-pytestmark = pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
+pytestmark = pytest.mark.parametrize(
+    "method", [*METHODS, *LARGE], ids=lambda method: type(method).__name__
+)
 
 
 def clear(method, budgets, supplies, values, **more):
