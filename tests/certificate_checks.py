@@ -186,6 +186,9 @@ def the_object(definition):
     assert found.satiation.tolist() == found.excess.clip(0).tolist() == [0, 0]
     assert "satiation" not in repr(found)
     assert "excess" not in repr(found)
+    assert all(
+        meaning in found._repr_html_() for meaning in definition.certificate.MEANING.values()
+    )
     assert found.notes == ("everything is free: idle credits and gap are relative to all budgets",)
     assert list(found.residuals) == list(definition.certificate.MEANING)
     with pytest.raises(FrozenInstanceError):

@@ -51,6 +51,12 @@ EQUIVALENT = {
     "`self.market.supplies @ self.prices`": _TYPE,
     "point Point.worth: `float(self.market.budgets.sum())` -> `self.market.budgets.sum()`": _TYPE,
     # certificate
+    "certificate Certificate: `False` -> `True`": (
+        "repr= of a field: the class has a __repr__ of its own, and none is made"
+    ),
+    "certificate Certificate: `False` -> `True` #3": (
+        "repr= of a field: the class has a __repr__ of its own, and none is made"
+    ),
     "certificate most: `max(values.max(initial=0.0), 0.0)` -> `values.max(initial=0.0)`": (
         "the initial value is the same floor"
     ),
