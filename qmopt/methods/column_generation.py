@@ -19,7 +19,7 @@ from qmopt.methods.scan import Liked
 from qmopt.methods.screening import Look, Screen
 from qmopt.progress import tell
 from qmopt.utilities.linear import Linear
-from qmopt.utilities.pairs import pairs
+from qmopt.utilities.pairs import pairs, total_by
 from qmopt.utilities.protocol import Array
 
 #: Buyers in the first sample, at least, and per good.
@@ -136,9 +136,11 @@ class _Run:
         prices = np.maximum(start.prices, self.market.reserves)
         prices = np.where((prices > 0) & (prices < np.inf), prices, np.nan)
         buyers, goods, units = pairs(start.allocation)
-        spend = np.argsort(units * np.nan_to_num(prices)[goods], kind="stable")
+        spend = units * np.nan_to_num(prices)[goods]
+        # the good that took most of the credits; who shared them evenly among ties has none
         most = np.full(self.market.n, -1)
-        most[buyers[spend]] = goods[spend]  # the last one stays
+        mainly = spend > total_by(buyers, spend, self.market.n)[buyers] / 2
+        most[buyers[mainly]] = goods[mainly]
         none = np.zeros(len(self.buyers))
         first = most[self.buyers]
         self.guess = Liked(none, first, first, none, np.full(len(first), -1))

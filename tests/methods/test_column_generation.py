@@ -172,3 +172,13 @@ def test_one_buyer_of_many_goods():
     values = np.random.default_rng(0).random((1, 5000))
     found = qm.clear(qm.Market([1.0], np.ones(5000), qm.Linear(values)), METHOD)
     assert np.allclose(found.prices, values[0] / values.sum(), rtol=1e-12)
+
+
+def test_a_start_with_ties_shared_evenly_costs_no_more_passes():
+    """Most buyers are tied between several goods, of which the answer to start from takes all."""
+    market = generate.integer(6000, 12, seed=1)
+    before = qm.clear(market, METHOD)
+    changed = market.replace(budgets=market.budgets * 1.001)
+    warm, cold = qm.clear(changed, METHOD, start=before), qm.clear(changed, METHOD)
+    assert np.allclose(warm.prices, 1.001 * before.prices, rtol=1e-10, atol=0)
+    assert warm.stats["passes"] <= cold.stats["passes"]
