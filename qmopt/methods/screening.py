@@ -154,7 +154,7 @@ class Look:
         return found
 
     def _moves(self, reach: Array, second: Indices) -> Array:
-        """Largest move of each price against another that shares buyers with it, (m+1,)."""
+        """Twice the move of each price against the middle, so that two cover their difference."""
         m = self.screen.market.m
         one, other = self.liked.first[second], self.liked.other[second]
         room = np.minimum(reach[one], reach[other])
@@ -168,7 +168,8 @@ class Look:
         scale = 1 / np.sqrt(weight.sum(axis=1) + np.append(value, value.sum()))
         curvature = (1 + 1e-10) * np.eye(m + 1) - scale[:, None] * weight * scale
         move = scale * solve(curvature, scale * np.append(self.short, 0.0), assume_a="pos")
-        return np.where(weight > 0, np.abs(move[:, None] - move[None, :]), 0.0).max(axis=1)
+        # against the middle: a small good that moves far is no reason to look further at large ones
+        return 2 * np.abs(move - np.append(value, 0.0) @ move / value.sum())
 
     def close(self, generosity: float) -> Pairs:
         """List the pairs that are close, for buyers who have more than one, and for every good."""
