@@ -40,7 +40,7 @@ from qmopt.methods import (
 from qmopt.proving import ExactAnswer
 from qmopt.reading import read_market
 from qmopt.solvers import Clarabel, Cvxpy, Scs, Solver
-from qmopt.utilities import CES, Bundles, CobbDouglas, Linear, Utility
+from qmopt.utilities import CES, Bundles, CobbDouglas, Linear, Utility, Workloads
 
 __version__ = "0.1.0"
 
@@ -77,6 +77,7 @@ __all__ = [
     "TableError",
     "Unique",
     "Utility",
+    "Workloads",
     "bench",
     "certify",
     "certify_exact",

@@ -6,6 +6,7 @@ from qmopt.utilities.cobb_douglas import CobbDouglas
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Activities, Allocation, Array, Best, Utility
 from qmopt.utilities.smooth import Smooth
+from qmopt.utilities.workloads import Workloads
 
 __all__ = [
     "CES",
@@ -18,4 +19,5 @@ __all__ = [
     "Linear",
     "Smooth",
     "Utility",
+    "Workloads",
 ]

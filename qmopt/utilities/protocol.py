@@ -210,6 +210,24 @@ class Utility(ABC):
         )
         return Best(value, sp.csr_array(pick @ ways.needs, shape=(n, m)))
 
+    def best_whole(self, prices: Array, budgets: Array, keep_values: Array) -> Array:
+        """Best value that credits afford, kept ones included; ``inf`` where it is free.
+
+        A buyer without credits has 0, even of what is free: it takes no part. Default: all credits
+        go where a unit of value costs least, to goods or into keeping.
+        """
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            cost = np.minimum(1 / keep_values, self.unit_cost(prices))
+            return np.where(budgets > 0, budgets / cost, 0.0)
+
+    def taken(self, levels: Array) -> sp.csr_array:
+        """Units of goods (n, m) that levels (K,) of :meth:`activities` take, sparse."""
+        ways = self.activities()
+        shape = (self.shape[0], len(levels))
+        return sp.csr_array(
+            sp.csr_array((levels, (ways.owner, np.arange(len(levels)))), shape=shape) @ ways.needs
+        )
+
     def conjugate(self, prices: Array, budgets: Array) -> Array:
         """Largest ``budget * log(value) - spend`` over all bundles, at the given prices.
 
