@@ -51,8 +51,9 @@ def names() -> list[str]:
 
     Examples
     --------
-    >>> [name for name in names() if name.startswith("gpu/")]
-    ['gpu/bundles', 'gpu/gavel', 'gpu/helios-earth']
+    >>> [name for name in names() if name.startswith("gpu/helios")]
+    ['gpu/helios-earth', 'gpu/helios-workloads-100', 'gpu/helios-workloads-65',
+     'gpu/helios-workloads-80']
     """
     return sorted(_found())
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import qmopt as qm
-from qmopt import catalogue
+from tests.shipped import CLEARED
 from tests.test_equilibrium_shown import read
 
 TWO = qm.Market([60, 40], [8, 16], qm.Linear([[4, 1], [2, 1]]))
@@ -39,7 +39,7 @@ def test_of_a_large_market_the_first_rows(sparse):
     assert any("first 20 of 30 teams, first 8 of 12 resources" in text for text in page.texts)
 
 
-@pytest.mark.parametrize("name", catalogue.names())
+@pytest.mark.parametrize("name", CLEARED)
 def test_every_shipped_market_has_a_page(name):
     read(qm.read_market(name)._repr_html_())
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import qmopt as qm
-from qmopt import catalogue, results
+from qmopt import results
+from tests.shipped import CLEARED
 
 NUMBER, TEXT, TRUTH = (int, float), str, bool
 MAYBE = (int, float, type(None))
@@ -90,7 +91,7 @@ def test_the_document_of_two_teams():
     assert document["unique"] == {"prices": True, "utilities": True, "allocation": True}
 
 
-@pytest.mark.parametrize("name", catalogue.names())
+@pytest.mark.parametrize("name", CLEARED)
 def test_the_documents_of_the_shipped_markets(name):
     market = qm.read_market(name)
     check_document(strict(results.dumps(results.to_json(qm.clear(market)))), market)

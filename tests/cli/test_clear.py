@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import qmopt as qm
-from qmopt import catalogue
+from tests.shipped import CLEARED
 
 STAND_IN = """
 import atexit
@@ -64,7 +64,7 @@ def test_json_is_one_document(run, market):
     assert document["prices"] == pytest.approx({"h100": 7.5, "a100": 2.5})
 
 
-@pytest.mark.parametrize("name", catalogue.names())
+@pytest.mark.parametrize("name", CLEARED)
 def test_every_shipped_market_is_shown(run, name):
     market = qm.read_market(name)
     shown = run("clear", name).stdout

@@ -32,7 +32,7 @@ def test_the_list_of_models_stays_whole(run, monkeypatch, width):
     assert set(catalogue.names()) <= set(shown.split())
     # every title, however it is wrapped
     for name in catalogue.names():
-        assert set(qm.read_market(name).title.split()) <= set(shown.split())
+        assert set(catalogue.describe(name).title.split()) <= set(shown.split())
 
 
 def lines(width, *columns):

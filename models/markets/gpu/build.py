@@ -3,6 +3,7 @@
     python build.py [DIR]
 
 writes the tables of both markets below DIR (default: beside this script). Same bytes every time.
+The markets with workloads are built by build_workloads.py.
 Everything that is not measured stands in the capitals below, and in each market's README.
 """
 
@@ -29,11 +30,16 @@ AWAY = 0.9  # worth of a chip away from home, against the same chip at home
 BASE = "A30"  # the chip that speeds are relative to
 PARTS = 10  # a mix is ten tenths of chip time
 
+PLACES = list(product(TYPE_PERCENT, LOCATION_PERCENT))
+Homes = dict[str, str]
+Mixes = dict[str, dict[str, int]]
+Values = dict[tuple[str, str, str], float]
+
 
 def gavel(folder: Path) -> None:
     """26 job types on one GPU each; values are their measured steps per second."""
     jobs = {}
-    for row in _read("gavel_throughputs.csv"):
+    for row in read_rows("gavel_throughputs.csv"):
         batch = f" b{row['batch_size']}" if row["batch_size"] else ""
         jobs[row["model"] + batch] = {chip: row[chip] for chip in GAVEL_SUPPLY}
     about = (
@@ -74,27 +80,42 @@ def gavel(folder: Path) -> None:
     )
 
 
-def helios_earth(folder: Path) -> None:
-    """One hour of 16 virtual clusters with their real quotas, on 12 synthetic resources."""
-    rows = _read("helios_earth_hour.csv")
-    quotas = {row["vc"]: int(row["quota_gpus"]) for row in rows}
+def virtual_clusters() -> tuple[Homes, Mixes, Values]:
+    """Homes and mixes drawn for the virtual clusters, and what chips are worth to them then.
+
+    Values are keyed by (virtual cluster, chip type, location), in the order of the tables.
+    """
+    vcs = [row["vc"] for row in read_rows("helios_earth_hour.csv")]
     minutes = {
         (row["benchmark"], row["gpu_type"]): float(row["minutes"])
-        for row in _read("mlperf_minutes.csv")
+        for row in read_rows("mlperf_minutes.csv")
     }
-    benchmarks = list(dict.fromkeys(benchmark for benchmark, _ in minutes))
-    total = round(sum(quotas.values()) * SUPPLY_PERCENT / 100)
-    places = list(product(TYPE_PERCENT, LOCATION_PERCENT))
-    supplies = _whole(total, [TYPE_PERCENT[t] * LOCATION_PERCENT[p] for t, p in places])
-
+    even = dict.fromkeys((benchmark for benchmark, _ in minutes), 1)
     rng = np.random.default_rng(SEED)
-    homes = {vc: _draw(rng, LOCATION_PERCENT) for vc in quotas}
-    even = dict.fromkeys(benchmarks, 1)
-    mixes = {vc: [_draw(rng, even) for _ in range(PARTS)] for vc in quotas}
+    homes = {vc: _draw(rng, LOCATION_PERCENT) for vc in vcs}
+    mixes = {vc: [_draw(rng, even) for _ in range(PARTS)] for vc in vcs}
 
     def value(vc: str, gpu_type: str, place: str) -> float:
         speeds = [minutes[b, BASE] / minutes[b, gpu_type] for b in mixes[vc]]
         return sum(speeds) / PARTS * (1 if place == homes[vc] else AWAY)
+
+    values = {(vc, t, p): value(vc, t, p) for vc in vcs for t, p in PLACES}
+    return homes, {vc: {b: mix.count(b) for b in even} for vc, mix in mixes.items()}, values
+
+
+def helios_supplies(percent: int) -> list[int]:
+    """Whole chips of each type at each location: so many percent of all quotas."""
+    quotas = sum(int(row["quota_gpus"]) for row in read_rows("helios_earth_hour.csv"))
+    weights = [TYPE_PERCENT[t] * LOCATION_PERCENT[p] for t, p in PLACES]
+    return _whole(round(quotas * percent / 100), weights)
+
+
+def helios_earth(folder: Path) -> None:
+    """One hour of 16 virtual clusters with their real quotas, on 12 synthetic resources."""
+    rows = read_rows("helios_earth_hour.csv")
+    homes, mixes, values = virtual_clusters()
+    supplies = helios_supplies(SUPPLY_PERCENT)
+    total = sum(supplies)
 
     about = (
         "The most contested hour of May 2020 in 16 virtual clusters (VC) of Helios Earth: 694 GPUs "
@@ -122,11 +143,18 @@ def helios_earth(folder: Path) -> None:
     _write(
         folder / "resources.csv",
         ["resource", "supply", "gpu_type", "location"],
-        ([f"{t}@{p}", units, t, p] for (t, p), units in zip(places, supplies, strict=True)),
+        ([f"{t}@{p}", units, t, p] for (t, p), units in zip(PLACES, supplies, strict=True)),
     )
     _write(
         folder / "teams.csv",
-        ["team", "credits", "_running", "_pending", "_home", *(f"_{b}" for b in benchmarks)],
+        [
+            "team",
+            "credits",
+            "_running",
+            "_pending",
+            "_home",
+            *(f"_{b}" for b in mixes[rows[0]["vc"]]),
+        ],
         (
             [
                 row["vc"],
@@ -134,7 +162,7 @@ def helios_earth(folder: Path) -> None:
                 row["running_gpus"],
                 row["pending_gpus"],
                 homes[row["vc"]],
-                *(mixes[row["vc"]].count(b) for b in benchmarks),
+                *mixes[row["vc"]].values(),
             ]
             for row in rows
         ),
@@ -142,7 +170,7 @@ def helios_earth(folder: Path) -> None:
     _write(
         folder / "bids.csv",
         ["team", "resource", "value"],
-        ([vc, f"{t}@{p}", f"{value(vc, t, p):.4g}"] for vc in quotas for t, p in places),
+        ([vc, f"{t}@{p}", f"{value:.4g}"] for (vc, t, p), value in values.items()),
     )
 
 
@@ -165,7 +193,8 @@ def _whole(total: int, weights: Sequence[int]) -> list[int]:
     return units
 
 
-def _read(name: str) -> list[dict[str, str]]:
+def read_rows(name: str) -> list[dict[str, str]]:
+    """Rows of one extract in source/, as text."""
     with (HERE / "source" / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
