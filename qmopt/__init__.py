@@ -40,7 +40,7 @@ from qmopt.methods import (
 from qmopt.proving import ExactAnswer
 from qmopt.reading import read_market
 from qmopt.solvers import Clarabel, Cvxpy, Scs, Solver
-from qmopt.utilities import CES, Bundles, CobbDouglas, Linear, Utility, Workloads
+from qmopt.utilities import CES, Bundles, CobbDouglas, Linear, Mixed, Utility, Workloads
 
 __version__ = "0.1.0"
 
@@ -64,6 +64,7 @@ __all__ = [
     "Market",
     "MarketError",
     "Method",
+    "Mixed",
     "Newton",
     "NotCertified",
     "Outcome",

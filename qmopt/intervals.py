@@ -203,7 +203,7 @@ def _choke_prices(market: Market, point: Point) -> Array:
     # who takes no part only because nothing else is on sale would buy at any price
     stranded = ~market.active & (market.budgets > 0) & (market.utility_caps > 0)
     # a dear substitute is still bought a little
-    cost = np.inf if isinstance(market.utility, Smooth) else point.unit_cost
+    cost = point.unit_cost if market.utility.additive else np.inf
     cost = np.where(market.active, cost, np.where(stranded, np.inf, 0.0))
     choke = np.zeros(market.m)
     for activities in market.utility.activity_blocks():

@@ -12,6 +12,7 @@ from qmopt.methods.lp import LinearProgramming
 from qmopt.methods.newton import Newton
 from qmopt.methods.outcome import Method
 from qmopt.methods.pivoting import Pivoting
+from qmopt.solvers import Clarabel
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.smooth import Smooth
 
@@ -47,4 +48,5 @@ def choose(market: Market) -> Method:
         return InteriorPoint() if min(market.shape) <= NARROW else LinearProgramming()
     if isinstance(market.utility, Smooth) and market.utility_caps.min() == np.inf:
         return EisenbergGale() if market.keep_values[market.active].any() else Newton()
-    return EisenbergGale()
+    # where nothing makes the solver's own numbers better, it is to go as far as it can
+    return EisenbergGale() if market.utility.additive else EisenbergGale(Clarabel(tolerance=1e-14))

@@ -4,6 +4,7 @@ from qmopt.utilities.bundles import Bundles
 from qmopt.utilities.ces import CES
 from qmopt.utilities.cobb_douglas import CobbDouglas
 from qmopt.utilities.linear import Linear
+from qmopt.utilities.mixed import Mixed
 from qmopt.utilities.protocol import Activities, Allocation, Array, Best, Utility
 from qmopt.utilities.smooth import Smooth
 from qmopt.utilities.workloads import Workloads
@@ -17,6 +18,7 @@ __all__ = [
     "Bundles",
     "CobbDouglas",
     "Linear",
+    "Mixed",
     "Smooth",
     "Utility",
     "Workloads",
