@@ -105,6 +105,7 @@ def test_helios_wants_what_its_clusters_ran_and_waited_for(name):
     assert totals == pytest.approx([693.93, 209.46], abs=1e-9)
     assert "903.39 GPUs in all" in market.market["about"]
     assert len(demands) == 13 + 5
+    assert len({team for team, _ in demands}) == 16 - 3  # three clusters wanted nothing
     assert len(market["bids"]) == 18 * 12
     credits = numbers(market["teams"], ("team",), "credits")
     assert credits == {(row["vc"],): float(row["quota_gpus"]) for row in rows}
@@ -166,6 +167,12 @@ def test_the_queue_wants_1_3_times_what_there_is():
     assert demand == 1040
     assert demand / worth == pytest.approx(1.296, abs=1e-3)
     assert "worth 803" in market.market["about"]
+
+
+def test_an_hour_of_demand_is_worth_the_same_wherever_it_is_served():
+    bids = list(read("gpu/queue")["bids"].rows())
+    assert len(bids) == 42
+    assert len({(row["team"], row["workload"], row["value"]) for row in bids}) == 12
 
 
 def test_the_queue_has_one_of_each_kind():
