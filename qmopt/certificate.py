@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from qmopt.arguments import number
 from qmopt.errors import MarketError
+from qmopt.gap import duality_gap
 from qmopt.market import Market
 from qmopt.notebook import certificate_line, certificate_page
-from qmopt.point import Point, per_good, per_pair
-from qmopt.utilities.pairs import total_by
+from qmopt.point import Point, most, ratio, stated
 from qmopt.utilities.protocol import Allocation, Array
 
 #: What each residual says, in a phrase.
@@ -48,8 +48,9 @@ class Certificate:
     tolerance
         The tolerance at which the point was measured.
     satiation, excess
-        Shape (k,), one entry for each capped team whose kept credits are worth nothing: how far
-        its utility is below the cap (relative), and how much more than needed it paid (relative).
+        Shape (k,), one entry for each team that can have enough (a cap, or all demands met) and
+        whose kept credits are worth nothing: how far its utility is below that (relative), and how
+        much more than needed it paid (relative).
     notes
         What a reader should know about the measurement.
 
@@ -119,7 +120,11 @@ class Certificate:
 
 
 def measure(
-    market: Market, prices: ArrayLike, allocation: ArrayLike | Allocation, tolerance: float = 1e-8
+    market: Market,
+    prices: ArrayLike,
+    allocation: ArrayLike | Allocation | None,
+    tolerance: float = 1e-8,
+    activities: ArrayLike | None = None,
 ) -> Certificate:
     """Measure prices and an allocation; :func:`qmopt.certify` does the same and takes prices alone.
 
@@ -130,29 +135,33 @@ def measure(
     prices
         Shape (m,), credits per unit; nan is allowed for a good without supply, and only there.
     allocation
-        Shape (n, m), units, dense or sparse; guaranteed units not included.
+        Shape (n, m), units, dense or sparse; guaranteed units not included. None where activities
+        say it.
     tolerance
         At which :meth:`Certificate.certified` decides, and at which a team counts as satisfied.
+    activities
+        Shape (K,): for a utility with demands (:class:`qmopt.Workloads`), units of each option,
+        which the point then is. Default: the best use that each team has for its units.
 
     Raises
     ------
     MarketError
-        If prices or allocation do not have the shape of the market, or the tolerance is no number
-        from 0 to 1.
+        If prices, allocation or activities do not have the shape of the market, an allocation is
+        not what the activities take, or the tolerance is no number from 0 to 1.
     """
     if not 0 <= tolerance < 1:
         raise MarketError(f"tolerance: a number from 0 to 1 expected, got {tolerance}")
     with np.errstate(all="ignore"):
-        point = Point(market, per_good(market, prices), per_pair(market, allocation))
+        point = stated(market, prices, allocation, activities)
         satiation, excess = _satiated(point)
         return Certificate(
             negative=_negative(point),
             reserve=_reserve(point),
             overspend=_overspend(point),
             regret=_regret(point),
-            overallocated=_overallocated(point),
+            overallocated=point.overallocated,
             idle=_idle(point),
-            gap=_gap(point),
+            gap=duality_gap(point),
             tolerance=tolerance,
             satiation=satiation,
             excess=excess,
@@ -160,31 +169,18 @@ def measure(
         )
 
 
-def most(values: Array) -> float:
-    """Return the largest number, at least 0; what is not a number counts as infinite."""
-    if np.isnan(values).any():
-        return np.inf
-    return float(max(values.max(initial=0.0), 0.0))
-
-
-def ratio(top: Array, bottom: Array) -> Array:
-    """Return the quotient of nonnegative arrays with 0/0 = 0 and positive/0 = inf."""
-    return np.where(top == 0, 0.0, top / bottom)
-
-
 def _negative(point: Point) -> float:
     market, prices = point.market, point.given_prices
     if point.nan_units or not np.isfinite(prices[~market.empty]).all():
         return np.inf
-    rows, columns, units = point.all_rows, point.all_columns, point.all_units
-    taken_back = np.maximum(-units, 0)
+    columns, taken_back = point.all_columns, np.maximum(-point.all_units, 0)
     asked = np.where(market.empty, 0.0, prices)
-    paid = asked[columns] * units
+    payers, paid = point.payments()
     paid_out = np.maximum(-paid, 0)
     below_zero = np.maximum(-asked, 0) * market.supplies
     return max(
         most(ratio(taken_back, market.supplies[columns])),
-        most(ratio(paid_out, market.budgets[rows])),
+        most(ratio(paid_out, market.budgets[payers])),
         most(ratio(below_zero, market.supplies @ point.prices)),
     )
 
@@ -205,20 +201,15 @@ def _regret(point: Point) -> float:
 
 
 def _satiated(point: Point) -> tuple[Array, Array]:
-    """Distance below the cap and excess spend, of capped teams with worthless kept credits."""
+    """Distance below enough, and excess spend, of teams that can have it and keep for nothing."""
     market = point.market
-    capped = market.active & (market.keep_values == 0) & (market.utility_caps < np.inf)
+    capped = market.active & (market.keep_values == 0) & (point.enough < np.inf)
     utility = point.enjoyed.utility
     paid = np.where(point.spend < 1e-14 * market.budgets.sum(), 0.0, point.spend)
-    needed = market.utility.cost(point.offered, utility)
-    below = 1 - utility / market.utility_caps
+    # what is served beyond a demand has no cheapest way
+    needed = market.utility.cost(point.offered, np.minimum(utility, point.enough))
+    below = 1 - utility / point.enough
     return below[capped], (ratio(paid, needed) - 1)[capped]
-
-
-def _overallocated(point: Point) -> float:
-    units = np.maximum(point.all_units, 0)
-    handed_out = total_by(point.all_columns, units, point.market.m)
-    return most(ratio(handed_out, point.market.supplies) - 1)
 
 
 def _idle(point: Point) -> float:
@@ -227,43 +218,6 @@ def _idle(point: Point) -> float:
     wasted = np.maximum(point.prices - market.reserves, 0) @ point.left_over
     share = point.left_over[dear] / market.supplies[dear]
     return max(most(share), most(np.array([wasted / point.worth])))
-
-
-def _gap(point: Point) -> float | None:
-    """Duality gap of the program over the value of the supply, as a sum of nonnegative terms.
-
-    Idle goods above their reserve; bundles dearer than need be; kept credits worth less than spent
-    ones; utility thrown away beyond the cap; and h, the distance between the budget and the
-    cheapest cost of what it got. The plain difference of primal and dual loses the gap to rounding
-    when most credits are kept.
-    """
-    market = point.market
-    if not market.utility.homogeneous:
-        return None
-    point = point.scaled(1 / (1 + _overallocated(point)))
-    utility, kept, counted = point.enjoyed
-    budgets, caps, keeps = market.budgets, market.utility_caps, market.keep_values
-    cost = point.unit_cost
-
-    dear = market.utility.excess_cost(point.offered, point.allocation)
-    dear += (market.utility.unit_cost(point.offered) - cost) * point.value
-    # exactly 0 where a kept credit is as good as a spent one, however many are kept
-    idle_credits = np.where(keeps > 0, counted * keeps * (1 / keeps - cost), 0.0)
-    wasted = cost * np.maximum(point.value - caps, 0)
-    # spend + counted - budget, without the cancellation
-    unaccounted = np.maximum(point.spend - budgets, 0) - (kept - counted)
-    short = (dear + idle_credits + wasted - unaccounted) / budgets
-    # log(cost * utility / budget): from the difference near 1, from the ratio near 0
-    log_used = np.where(short < 0.5, np.log1p(-short), np.log(cost * utility / budgets))
-    within_budget = -budgets * (log_used + short)
-    at_cap = budgets * np.log(caps / utility) - cost * (caps - utility)
-    h = np.where(budgets / cost <= caps, within_budget, at_cap)
-    per_buyer = (dear + idle_credits + wasted + h)[market.active]
-    left_over = (point.prices - market.reserves) @ point.left_over
-    # what teams outside the program hold is lost to it
-    held_outside = point.spend[~market.active].sum()
-    gap = float(per_buyer.sum() + held_outside + left_over) / point.worth
-    return np.inf if np.isnan(gap) else gap
 
 
 def _notes(point: Point) -> tuple[str, ...]:

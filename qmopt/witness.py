@@ -1,4 +1,4 @@
-"""Who: the team or the resource at which a residual is largest."""
+"""Who: the team, the workload or the resource at which a residual is largest."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qmopt.market import Market
-from qmopt.point import Point, per_good, per_pair
+from qmopt.point import most, stated
 from qmopt.utilities.protocol import Allocation, Array
 
 
 def witness(
-    market: Market, prices: ArrayLike, allocation: ArrayLike | Allocation, residual: str
+    market: Market,
+    prices: ArrayLike,
+    allocation: ArrayLike | Allocation | None,
+    residual: str,
+    activities: ArrayLike | None = None,
 ) -> str:
-    """Name the team or resource at which a residual of the certificate is largest.
+    """Name the team, workload or resource at which a residual of the certificate is largest.
 
     Parameters
     ----------
@@ -21,12 +25,14 @@ def witness(
         The point, shapes (m,) and (n, m).
     residual
         One of the names in :data:`qmopt.certificate.MEANING`.
+    activities
+        Shape (K,): units of each option, where the point is told by them.
 
     Returns
     -------
     str
-        Such as "team vision" or "resource h100@east"; empty where the residual is nobody's in
-        particular (gap), or hard to pin down (negative, thrift).
+        Such as "team vision", "resource h100@east" or "workload tests of team vision"; empty where
+        the residual is nobody's in particular (gap), or hard to pin down (negative, thrift).
 
     Examples
     --------
@@ -35,7 +41,8 @@ def witness(
     >>> witness(market, [7.5, 2.5], [[8, 0], [0, 8]], "regret")
     'team speech'
     """
-    point = Point(market, per_good(market, prices), per_pair(market, allocation))
+    with np.errstate(all="ignore"):
+        point = stated(market, prices, allocation, activities)
     missing = ~np.isfinite(point.given_prices) & ~market.empty
     if residual == "negative" and missing.any():
         return f"resource {market.goods[int(np.argmax(missing))]} has no price"
@@ -47,6 +54,9 @@ def witness(
                 "regret": np.where(market.active, 1 - point.enjoyed.utility / point.best, 0.0),
             }[residual]
             return f"team {market.buyers[_largest(sizes)]}"
+        if residual == "overallocated" and most(point.overserved) >= point.overallocated > 0:
+            demands, w = market.utility.demands(), _largest(point.overserved)
+            return f"workload {demands.names[w]} of team {market.buyers[demands.owner[w]]}"
         if residual in ("reserve", "overallocated", "idle"):
             dear = point.prices > market.reserves
             sizes = {

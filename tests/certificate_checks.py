@@ -15,6 +15,7 @@ import pytest
 import scipy.sparse as sp
 
 import qmopt as qm
+from tests import certificate_demands
 from tests.certificate_draws import draw
 from tests.certificate_edges import EDGES
 from tests.certificate_points import PAIR, POINTS, RIGHT
@@ -262,6 +263,7 @@ CHECKS = {
             random_points,
         )
     },
+    **certificate_demands.CHECKS,
 }
 
 

@@ -5,7 +5,7 @@ from qmopt.utilities.ces import CES
 from qmopt.utilities.cobb_douglas import CobbDouglas
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.mixed import Mixed
-from qmopt.utilities.protocol import Activities, Allocation, Array, Best, Utility
+from qmopt.utilities.protocol import Activities, Allocation, Array, Best, Demands, Utility
 from qmopt.utilities.smooth import Smooth
 from qmopt.utilities.workloads import Workloads
 
@@ -17,6 +17,7 @@ __all__ = [
     "Best",
     "Bundles",
     "CobbDouglas",
+    "Demands",
     "Linear",
     "Mixed",
     "Smooth",

@@ -74,3 +74,52 @@ def conjugate(cost: Array, budgets: Array, caps: Array) -> Array:
         # at the uncapped best, cost * best is the budget itself
         spend = np.where(np.isfinite(caps) & (best >= caps), cost * caps, budgets)
         return budgets * np.log(best) - spend
+
+
+def missed(value: Array, cost: Array, budgets: Array, keep_values: Array, tops: Array) -> Array:
+    """By how much another value up to the top would do better, credits, shape (n,).
+
+    With ``F(v) = max B log(v + keep_value * k) - k`` over kept credits k, up to the utility cap if
+    there is one: ``max F(w) - cost * w`` over ``0 <= w <= top``, less ``F(v) - cost * v``. Up to
+    ``low = min(keep_value * B, top)`` value replaces kept credits, so F is straight, with slope
+    ``1 / keep_value``; from there on it is ``B log v`` and a constant. (A cap below
+    ``keep_value * B`` ends the straight part earlier, but is then the top itself or above it.)
+    Every term is nonnegative and none is a difference of large numbers.
+
+    Parameters
+    ----------
+    value
+        Shape (n,): what each buyer's bundle is worth, at most ``tops``.
+    cost
+        Shape (n,): least spend per unit of it.
+    budgets, keep_values
+        Shape (n,): credits, and what a kept one is worth.
+    tops
+        Shape (n,): most value that goods can have, no more than the cap on the whole utility.
+
+    Examples
+    --------
+    Credits 2, a unit of value costs 1, so 2 of it would be best; with 1, what is missed is
+    2 log 2 - (2 - 1). Where only 1 can be had, nothing is missed:
+
+    >>> one, none = np.ones(1), np.zeros(1)
+    >>> missed(one, one, 2 * one, none, np.inf * one).round(6).tolist()
+    [0.386294]
+    >>> missed(one, one, 2 * one, none, one).tolist()
+    [0.0]
+    """
+    low = np.minimum(keep_values * budgets, tops)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        wanted = budgets / cost
+        aim = np.clip(wanted, low, tops)
+        held = np.maximum(value, low)
+        off = (held - aim) / aim
+        # log(held / aim): from the difference near 1, from the ratio near 0
+        log_off = np.where(off > -0.5, np.log1p(off), np.log(held / aim))
+        # how far the slope at the aim is from the cost; none where the aim is inside
+        slack = np.where(aim == wanted, 0.0, cost * aim - budgets)
+        curved = budgets * (off - log_off) + slack * off
+        rate = 1 / keep_values - cost
+        short = np.where(rate > 0, np.maximum(low - value, 0), np.minimum(value, low))
+        straight = np.where(short > 0, np.abs(rate) * short, 0.0)
+    return curved + straight

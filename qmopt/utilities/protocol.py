@@ -10,7 +10,7 @@ certificate then serve it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
@@ -63,6 +63,25 @@ class Best:
     activities: sp.csr_array
 
 
+@dataclass(frozen=True)
+class Demands:
+    """What buyers want no more of, however it is served: W demands.
+
+    Parameters
+    ----------
+    owner
+        Shape (W,): the buyer of each demand.
+    units
+        Shape (W,): how much is wanted, in units of its own; ``inf`` where more is always better.
+    names
+        W names, for reading.
+    """
+
+    owner: NDArray[np.int64]
+    units: Array
+    names: Sequence[str]
+
+
 class Utility(ABC):
     """Utilities of n buyers over m goods.
 
@@ -99,6 +118,11 @@ class Utility(ABC):
         return type(self).expression is Utility.expression
 
     @property
+    def separate(self) -> bool:
+        """Whether a family that is not homogeneous is so up to caps: Eisenberg-Gale is exact."""
+        return False
+
+    @property
     def parameters(self) -> tuple[Array, ...]:
         """Numbers beside the activities that say which utility it is; for fingerprints."""
         return ()
@@ -118,6 +142,24 @@ class Utility(ABC):
     @abstractmethod
     def take(self, buyers: NDArray[np.int64], goods: NDArray[np.int64]) -> Self:
         """Restrict to some buyers and goods, in the order given."""
+
+    def demands(self) -> Demands:
+        """Limits on what levels of :meth:`activities` serve; none by default.
+
+        A family with demands is measured at levels, not only at the bundles that they take.
+        """
+        return Demands(np.zeros(0, np.int64), np.zeros(0), ())
+
+    def served(self, levels: Array) -> Array:
+        """Units of each of the :meth:`demands` that levels (K,) serve, shape (W,)."""
+        return np.zeros(0)
+
+    def most(self, goods: NDArray[np.bool_]) -> Array:
+        """Value, shape (n,), beyond which no units of the given goods bring more.
+
+        Default: there is no end to it.
+        """
+        return np.full(self.shape[0], np.inf)
 
     def activity_blocks(self) -> Iterator[Activities]:
         """All activities in their order, some at a time.
@@ -181,6 +223,14 @@ class Utility(ABC):
         """Cheapest way to a value, credits."""
         with np.errstate(invalid="ignore"):
             return np.where(values > 0, self.unit_cost(prices) * values, 0.0)
+
+    def dear(self, prices: Array, levels: Array) -> Array:
+        """Spend on levels (K,) beyond what their value costs at the unit cost, never negative."""
+        ways, used = self.activities(), levels > 0
+        with np.errstate(invalid="ignore"):
+            more = ways.needs @ prices - self.unit_cost(prices)[ways.owner] * ways.values
+        spend = np.where(used, np.maximum(more, 0) * levels, 0.0)
+        return total_by(ways.owner, spend, self.shape[0])
 
     def excess_cost(self, prices: Array, allocation: Allocation) -> Array:
         """Spend on a bundle beyond the cheapest way to its value, credits, never negative.

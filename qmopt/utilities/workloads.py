@@ -15,7 +15,7 @@ from qmopt.utilities.bundles import Bundles
 from qmopt.utilities.hull import Curves
 from qmopt.utilities.pairs import total_by
 from qmopt.utilities.places import labels, places
-from qmopt.utilities.protocol import Activities, Allocation, Array, Best, Utility
+from qmopt.utilities.protocol import Activities, Allocation, Array, Best, Demands, Utility
 
 
 class Workloads(Utility):
@@ -198,29 +198,28 @@ class Workloads(Utility):
         """Options that are kept, in the order given; their levels are limited by demands."""
         return Activities(self.owner, self.needs, self.worth)
 
+    def demands(self) -> Demands:
+        """Demands of all workloads."""
+        return Demands(self.team, self.demand, self.names)
+
     def served(self, levels: Array) -> Array:
         """Units of demand that levels (K,) serve, of each workload, shape (W,)."""
         return total_by(self.workload, self.rates * levels, len(self.demand))
 
     def value(self, allocation: Allocation) -> Array:
-        """Value of the bundles in an allocation of shape (n, m), never too high.
-
-        Right to 1e-10 where options share goods or demand, otherwise to the last bits.
-        """
+        """Value of the bundles in an allocation; to 1e-10, and never too high."""
         return total_by(self.owner, self.worth * self.levels(allocation), self._shape[0])
 
     def levels(self, allocation: Allocation) -> Array:
         """Units of each option, in the best use of an allocation; shape (K,)."""
-        held = sp.hstack([sp.csr_array(cast(Any, allocation)), self._slots])
-        return self._limited.levels(sp.csr_array(held))
+        return self._limited.levels(self._held(allocation))
+
+    def _held(self, allocation: Allocation) -> sp.csr_array:
+        return sp.csr_array(sp.hstack([sp.csr_array(cast(Any, allocation)), self._slots]))
 
     def take(self, buyers: NDArray[np.int64], goods: NDArray[np.int64]) -> Self:
-        """Restrict to some teams and goods: their workloads, in the order they have here.
-
-        Options that take another good are out of reach.
-        """
-        n, m = self._shape
-        team, good = np.full(n, -1), np.zeros(m, dtype=bool)
+        """Restrict to the workloads of some teams, in their order here, and to some goods."""
+        team, good = np.full(self._shape[0], -1), np.zeros(self._shape[1], dtype=bool)
         team[buyers], good[goods] = np.arange(len(buyers)), True
         stay = np.flatnonzero(team[self.team] >= 0)
         place = np.full(len(self.team), -1)
@@ -259,10 +258,7 @@ class Workloads(Utility):
         return value + keep_values * np.maximum(budgets - spend, 0)
 
     def plan(self, prices: Array, budgets: Array, keep_values: Array) -> Array:
-        """Units of each option, shape (K,), in a best affordable use of credits.
-
-        None for teams whose best value is infinite.
-        """
+        """Units of each option in a best affordable use, (K,); none where value is infinite."""
         curves = self.curves(prices)
         value, _, moved = curves.best(budgets, keep_values)
         moved = np.where(np.isfinite(value)[curves.team], moved, 0.0)
@@ -282,10 +278,23 @@ class Workloads(Utility):
         """Cheapest way to a value, credits; ``inf`` where demands or goods do not allow it."""
         return self.curves(prices).cost(values)
 
-    def conjugate(self, prices: Array, budgets: Array, keep_values: Array | None = None) -> Array:
-        """Largest ``budget * log(value + keep_value * kept) - spend - kept`` over all bundles.
+    def most(self, goods: NDArray[np.bool_]) -> Array:
+        """Value of all demands, each served in the best way that takes given goods alone, (n,)."""
+        possible = self.needs @ (~goods).astype(float) == 0
+        top = np.zeros(len(self.demand))
+        np.maximum.at(top, self.workload[possible], self.values[possible])
+        with np.errstate(invalid="ignore"):
+            worth = np.where(top > 0, top * self.demand, 0.0)
+        return total_by(self.team, worth, self._shape[0])
 
-        What a team adds to the dual of the program of Nash welfare; ``keep_values`` default to 0.
-        """
+    def excess_cost(self, prices: Array, allocation: Allocation) -> Array:
+        """Spend beyond the cheapest way; summed without cancellation where separate."""
+        if not self.separate:
+            return super().excess_cost(prices, allocation)
+        free = np.zeros(self._slots.shape[1])
+        return self._limited.excess_cost(np.append(prices, free), self._held(allocation))
+
+    def conjugate(self, prices: Array, budgets: Array, keep_values: Array | None = None) -> Array:
+        """Largest ``budget * log(value + keep_value * kept) - spend - kept`` of each team."""
         keeps = np.zeros(self._shape[0]) if keep_values is None else keep_values
         return self.curves(prices).conjugate(budgets, keeps)

@@ -57,7 +57,7 @@ EQUIVALENT = {
     "certificate Certificate: `False` -> `True` #3": (
         "repr= of a field: the class has a __repr__ of its own, and none is made"
     ),
-    "certificate most: `max(values.max(initial=0.0), 0.0)` -> `values.max(initial=0.0)`": (
+    "point most: `max(values.max(initial=0.0), 0.0)` -> `values.max(initial=0.0)`": (
         "the initial value is the same floor"
     ),
     "certificate _negative: `point.nan_units or not np.isfinite(prices[~market.empty]).all()` -> "

@@ -18,6 +18,7 @@ SOURCES = {
     "pairs": "utilities/pairs.py",
     "keep": "utilities/keep.py",
     "point": "point.py",
+    "gap": "gap.py",
     "certificate": "certificate.py",
 }
 PACKAGE = Path(qmopt.__file__).parent
@@ -41,7 +42,7 @@ def every_mutant():
 
 
 def load(module=None, tree=None):
-    """Compile all four modules afresh, one of them from another tree, and none of them shared."""
+    """Compile all these modules afresh, one of them from another tree, and none of them shared."""
     front = ModuleType("mutant")
     sys.modules["mutant"] = front
     for name in SOURCES:
