@@ -47,6 +47,10 @@ class Equilibrium:
         What a reader should know.
     exact
         The same in rationals, proved, if that was asked for.
+    activities
+        Shape (K,): units of each option, where teams have workloads.
+    status
+        ``"certified"``; ``"split"`` or ``"nash_welfare"`` where that was accepted instead.
 
     Examples
     --------
@@ -73,6 +77,7 @@ class Equilibrium:
     status: str = "certified"
 
     exact: ExactAnswer | None = None
+    activities: Array | None = None
 
     def __repr__(self) -> str:
         n, m = self.market.shape
@@ -94,7 +99,8 @@ class Equilibrium:
 
     @cached_property
     def _point(self) -> Point:
-        return Point(self.market, self.prices, self.allocation)
+        allocation = self.allocation if self.activities is None else None
+        return Point(self.market, self.prices, allocation, self.activities)
 
     @property
     def utilities(self) -> Array:

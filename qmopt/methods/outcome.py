@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from qmopt.arguments import named, of_kind
 from qmopt.errors import MarketError
@@ -37,6 +38,14 @@ class Outcome:
         Iterations, pivots and so on, and ``seconds`` by phase.
     notes
         What a reader should know about how the point was found.
+    activities
+        Shape (K,): units of each activity, where the utility has demands; the allocation is what
+        they take.
+    notion
+        What the point claims to be: ``"equilibrium"``, ``"split"`` (an equilibrium once credits are
+        divided over workloads) or ``"nash_welfare"`` (a point of the plain program).
+    divided
+        The market in which each workload has its own credits, of a split.
     """
 
     prices: Array
@@ -44,6 +53,36 @@ class Outcome:
     status: str
     stats: Mapping[str, float | Mapping[str, float] | None] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    activities: Array | None = None
+    notion: str = "equilibrium"
+    divided: Divided | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Divided:
+    """A market whose buyers are workloads with credits of their own.
+
+    Parameters
+    ----------
+    market
+        One buyer for each part of a workload: its options of one value.
+    credits
+        Shape (W,): credits of each workload of the whole market.
+    order
+        Shape (K,): for each activity of the whole market, its place in this one; -1 where its part
+        has no credits.
+    """
+
+    market: Market
+    credits: Array
+    order: NDArray[np.int64]
+
+    def levels(self, activities: Array) -> Array:
+        """Return levels (K,) of the whole market as those of the divided one."""
+        levels = np.zeros(int(self.order.max(initial=-1)) + 1)
+        here = self.order >= 0
+        levels[self.order[here]] = activities[here]
+        return levels
 
 
 @runtime_checkable
@@ -80,6 +119,16 @@ def restore(market: Market, prices: Array, allocation: Allocation) -> tuple[Arra
     whole = sp.csr_array((units, (rows, columns)), shape=market.shape)
     sparse = market.utility.sparse or market.n * market.m > MOST_DENSE
     return all_prices, (whole if sparse else whole.toarray())
+
+
+def restore_levels(market: Market, levels: Array) -> Array:
+    """Put levels of the trading part's activities back among all, shape (K,); others are 0."""
+    ways = market.utility.activities()
+    unsold = (~market.sold).astype(float)
+    here = market.active[ways.owner] & (ways.needs @ unsold == 0)
+    everything = np.zeros(len(ways.owner))
+    everything[here] = levels
+    return everything
 
 
 def refuse_caps(market: Market) -> None:
