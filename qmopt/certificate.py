@@ -175,7 +175,7 @@ def _negative(point: Point) -> float:
         return np.inf
     columns, taken_back = point.all_columns, np.maximum(-point.all_units, 0)
     asked = np.where(market.empty, 0.0, prices)
-    payers, paid = point.payments()
+    payers, paid = point.payments(asked)
     paid_out = np.maximum(-paid, 0)
     below_zero = np.maximum(-asked, 0) * market.supplies
     return max(

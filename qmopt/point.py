@@ -68,9 +68,8 @@ class Point:
         levels = None if self.levels is None else self.levels * factor
         return Point(self.market, self.given_prices, self.allocation * factor, levels)
 
-    def payments(self) -> tuple[NDArray[np.int64], Array]:
-        """Buyers and what they pay at the given prices, for each pair or each activity."""
-        asked = np.where(self.market.empty, 0.0, self.given_prices)
+    def payments(self, asked: Array) -> tuple[NDArray[np.int64], Array]:
+        """Buyers and what they pay at prices (m,), for each pair or each activity."""
         paid = asked[self.all_columns] * self.all_units
         if self.levels is None:
             return self.all_rows, paid
@@ -142,7 +141,7 @@ class Point:
     def overserved(self) -> Array:
         """What each demand is served beyond what it is, relative to it; (W,)."""
         if self.levels is None:
-            return np.zeros(0)
+            return np.array([])
         units = self.market.utility.demands().units
         return ratio(self.market.utility.served(self.levels), units) - 1
 
@@ -235,8 +234,7 @@ def per_activity(market: Market, levels: ArrayLike, allocation: Any = None) -> A
     if allocation is not None:
         taken = utility.taken(array)
         given = sp.csr_array(cast(Any, per_pair(market, allocation)))
-        off = abs(taken - given) - SAME * (abs(taken) + abs(given))
-        if off.nnz and np.nanmax(off.data) > 0:
+        if (abs(taken - given) > SAME * abs(taken)).nnz:
             raise MarketError("allocation: not what the activities take; leave one of them out")
     return array
 

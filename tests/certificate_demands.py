@@ -45,6 +45,8 @@ RUNS = qm.Workloads([0], [6], [0], [[1]], [3], [2])
 SHORT = qm.Workloads([0], [3], [0], [[1]], [1])
 LONG = qm.Workloads([0], [30], [0], [[1]], [1])
 ENDLESS = qm.Workloads([0], [inf], [0], [[1]], [1])
+# ---- A chip serves 1 of 6, or 2 of them.
+SLOW = qm.Workloads([0], [6], [0, 0], [[1], [1]], [1, 1], [1, 2])
 # ---- Two goods at 1 and 2 that serve the same demand of 2.
 TWO_WAYS = qm.Workloads([0], [2], [0, 0], [[1, 0], [0, 1]], [1, 1])
 # ---- Training wants 2 units worth 3 each of good 0; tests want 1 unit worth 1 of good 0 or 1.
@@ -75,6 +77,9 @@ POINTS = [
     demand("more runs than wanted", RUNS, 10, [4], [1], [4],
            {"overallocated": 1 / 3, "thrift": 1 / 3}, by_units=False),
     # good 1 costs one credit more
+    # chips that serve 2 each serve 1; what 2 credits bought costs 1, and 6 would be best
+    demand("half a chip's worth", SLOW, 10, [4], [1], [2, 0],
+           {"regret": 2 / 3, "gap": (10 * log(3) - 1) / 4}, by_units=False),
     demand("a dearer way than need be", TWO_WAYS, 10, [5, 5], [1, 2], [1, 1],
            {"thrift": 0.5, "gap": 1 / 15}),
     # 1 of 5 units is given back, for 2 of 40 credits; or for 2 of 4
@@ -135,6 +140,8 @@ POINTS = [
     demand("a good that is not there", GONE, 10, [4, 0], [1, nan], [2, 1],
            {"overallocated": inf, "regret": 2 / 3, "gap": inf}, by_units=False),
     demand("only what is there", GONE, 2, [4, 0], [1, nan], [2, 0]),
+    demand("a way that is not there", TWO_WAYS, 10, [5, 0], [1, nan], [1, 0],
+           {"regret": 0.5, "gap": (10 * log(2) - 1) / 5}),
     # all 6 units of demand are 6 of value: satisfied with what is there
     demand("satisfied with what is there", GONE, 10, [8, 0], [1, nan], [6, 0]),
 ]  # fmt: skip
@@ -168,7 +175,7 @@ def demanded_point(definition, worked):
 def levels_and_units_must_agree(definition):
     worked = POINTS[0]
     market, measure = worked.market(), definition.certificate.measure
-    for units in (2.9, 3.1, 0, 3 * (1 + 3e-9), 3 * (1 - 3e-9)):
+    for units in (2.9, 3.1, 0, 3 * (1 + 1.5e-9), 3 * (1 - 1.5e-9)):
         with pytest.raises(qm.MarketError, match="not what the activities take"):
             measure(market, [1], [[units]], activities=[3])
     rounded = measure(market, [1], [[3 * (1 + 1e-12)]], activities=[3])
@@ -209,6 +216,12 @@ def what_is_missed(definition):
     budgets = np.full(len(value), 10.0)
     found = definition.keep.missed(value, cost, budgets, worth, top)
     np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15)
+
+    # next to the best, a half of the square of the distance, and next to nothing, the logarithm
+    near = np.array([3 - 1e-8, 3 + 1e-8, 1.23e-14, 1e-20])
+    found = definition.keep.missed(near, *np.array([[3.0], [9], [0], [inf]]) * np.ones(4))
+    right = [5e-17, 5e-17, 9 * log(3 / 1.23e-14) - 9, 9 * log(3e20) - 9]
+    np.testing.assert_allclose(found, right, rtol=1e-6)
 
 
 CHECKS = {

@@ -110,16 +110,14 @@ def missed(value: Array, cost: Array, budgets: Array, keep_values: Array, tops: 
     """
     low = np.minimum(keep_values * budgets, tops)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        wanted = budgets / cost
-        aim = np.clip(wanted, low, tops)
+        aim = np.clip(budgets / cost, low, tops)
         held = np.maximum(value, low)
         off = (held - aim) / aim
         # log(held / aim): from the difference near 1, from the ratio near 0
         log_off = np.where(off > -0.5, np.log1p(off), np.log(held / aim))
-        # how far the slope at the aim is from the cost; none where the aim is inside
-        slack = np.where(aim == wanted, 0.0, cost * aim - budgets)
-        curved = budgets * (off - log_off) + slack * off
+        # the second term is 0, but for the last bits, where the aim is inside
+        curved = budgets * (off - log_off) + (cost * aim - budgets) * off
         rate = 1 / keep_values - cost
-        short = np.where(rate > 0, np.maximum(low - value, 0), np.minimum(value, low))
+        short = np.where(rate > 0, low - value, np.minimum(value, low))
         straight = np.where(short > 0, np.abs(rate) * short, 0.0)
     return curved + straight

@@ -25,6 +25,10 @@ EQUIVALENT = {
         "utility = min(cap, value + worth * kept). At the cap it is the cap. Below it, "
         "(utility - value) / worth is kept, and so is the minimum of kept and the room to the cap"
     ),
+    "keep missed: `off > -0.5` -> `off >= -0.5`": (
+        "at -1/2 both sides are the same logarithm, up to rounding"
+    ),
+    "keep missed: `rate > 0` -> `rate >= 0`": "where the rate is 0, nothing is lost either way",
     # point
     "point Point.__init__: `np.where(market.empty, 0.0, np.maximum(np.nan_to_num(prices), 0))` -> "
     "`np.maximum(np.nan_to_num(prices), 0)`": _EMPTY,
@@ -64,7 +68,7 @@ EQUIVALENT = {
     "`not np.isfinite(prices[~market.empty]).all()`": (
         "units that are not numbers reach `most` as such, which makes them infinite"
     ),
-    "certificate _negative: `np.maximum(-units, 0)` -> `-units`": _FLOORED,
+    "certificate _negative: `np.maximum(-point.all_units, 0)` -> `-point.all_units`": _FLOORED,
     "certificate _negative: `np.maximum(-paid, 0)` -> `-paid`": _FLOORED,
     "certificate _negative: `np.maximum(-asked, 0)` -> `-asked`": _FLOORED,
     "certificate _negative: `0.0` -> `1.0`": (
@@ -89,15 +93,15 @@ EQUIVALENT = {
     "`point.prices - market.reserves`": _WEIGHTED,
     "certificate _idle: `max(most(share), most(np.array([wasted / point.worth])))` -> "
     "`most(share)`": _WEIGHTED,
-    "certificate _gap: `caps` -> `utility`": (
+    "gap _lost: `caps` -> `utility`": (
         "utility is the cap where the value is above it, and at least the value elsewhere"
     ),
-    "certificate _gap: `short < 0.5` -> `short <= 0.5`": (
+    "gap _lost: `short < 0.5` -> `short <= 0.5`": (
         "at 1/2 both sides are the same logarithm, up to rounding"
     ),
-    "certificate _gap: `budgets / cost <= caps` -> `budgets / cost < caps`": (
+    "gap _lost: `budgets / cost <= caps` -> `budgets / cost < caps`": (
         "where the budget buys just the cap, both formulas of h are B log(c/u) - B + beta u"
     ),
-    "certificate _gap: `float(per_buyer.sum() + held_outside + left_over)` -> "
-    "`per_buyer.sum() + held_outside + left_over`": _TYPE,
+    "gap duality_gap: `float(lost[market.active].sum() + held_outside + left_over)` -> "
+    "`lost[market.active].sum() + held_outside + left_over`": _TYPE,
 }
