@@ -131,7 +131,7 @@ def test_a_good_that_is_not_there_would_be_bought_at_any_price():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_family_in_parts_clears_as_the_family(kind):
-    for seed in range(4):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         whole = KINDS[kind](np.exp(rng.normal(size=(4, 3))))
         mine, others = np.split(rng.permutation(4), 2)
@@ -165,7 +165,7 @@ STUCK = {(("linear", "ces"), 0.5): [17]}
 
 @pytest.mark.parametrize("keep", [0, 0.5])
 def test_sums_of_activities_are_right_to_the_last_bits(keep):
-    for seed in range(20):
+    for seed in range(10):
         found = qm.clear(draw(seed, ADDITIVE, keep=keep), tolerance=1e-12)
         assert found.certificate.certified(1e-12)
 
@@ -175,7 +175,7 @@ def test_sums_of_activities_are_right_to_the_last_bits(keep):
 def test_all_kinds_to_a_millionth(kinds, keep):
     """Nothing takes the solver's point to the last bits here; nine in ten come to 1e-10."""
     missed = []
-    for seed in range(25):
+    for seed in range(20):
         try:
             found = qm.clear(draw(seed, kinds, keep=keep), tolerance=1e-6)
         except qm.NotCertified:
@@ -186,7 +186,7 @@ def test_all_kinds_to_a_millionth(kinds, keep):
 
 
 def test_the_order_of_parts_changes_nothing():
-    for seed in range(5):
+    for seed in range(3):
         market = draw(seed, ALL)
         backwards = market.replace(utility=Mixed(market.utility.parts[::-1]))
         one, other = (qm.clear(each, tolerance=1e-6) for each in (market, backwards))
@@ -196,7 +196,7 @@ def test_the_order_of_parts_changes_nothing():
 
 def test_units_of_value_do_not_matter():
     """Each family in a unit of its own, twice as small for every next buyer."""
-    for seed in range(5):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         weights = np.exp(rng.normal(size=(6, 3)))
         scale = 2.0 ** np.arange(6)[:, None]

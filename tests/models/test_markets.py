@@ -4,6 +4,7 @@ import filecmp
 import re
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,22 @@ def test_what_the_edge_cases_are_about():
     own = qm.clear(qm.read_market("edge/pools-kept-credits"))
     np.testing.assert_allclose(own.unspent, [40, 0], atol=1e-6)
     np.testing.assert_allclose(own.unspent / own.market.credit_rate, [80, 0], atol=1e-6)
+
+
+def test_saving_for_later_is_what_its_text_says():
+    """Chips and savings, to the last bits."""
+    market = qm.read_market("gpu/kept-credits", exact=True)
+    assert market.budgets.tolist() == [1000, 500, 500, 700]
+    found = qm.clear(market, exact=True, tolerance=1e-12)
+    assert found.exact.prices == (15, 7)
+    chips = [[Fraction(92, 3), 0], [0, Fraction(500, 7)], [Fraction(100, 3), 0]]
+    chips.append([0, Fraction(396, 7)])
+    np.testing.assert_allclose(
+        sp.csr_array(found.allocation).toarray(), np.array(chips, dtype=float), rtol=1e-15
+    )
+    np.testing.assert_allclose(found.unspent, [540, 0, 0, 304], atol=1e-12)
+    np.testing.assert_allclose(found.unspent / market.credit_rate, [1080, 0, 0, 152], atol=1e-11)
+    assert found.unique.allocation
 
 
 def test_pro_rata_among_ties():

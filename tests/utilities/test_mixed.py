@@ -57,7 +57,7 @@ def of_all(seed):
 @pytest.mark.parametrize("store", STORES.values(), ids=STORES)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_one_family_in_parts_is_the_family(family, store):
-    for seed in range(20):
+    for seed in range(10):
         weights, prices, budgets, units, rng = draw(seed)
         whole = FAMILIES[family](weights)
         mixed = cut(whole, rng)
@@ -91,7 +91,7 @@ def uses(ways, amounts):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_its_activities_and_their_levels_are_the_familys_in_another_order(family):
-    for seed in range(20):
+    for seed in range(10):
         weights, prices, _, units, rng = draw(seed)
         whole = FAMILIES[family](weights)
         mixed = cut(whole, rng)
@@ -115,7 +115,7 @@ def test_its_activities_and_their_levels_are_the_familys_in_another_order(family
 
 @pytest.mark.parametrize("store", STORES.values(), ids=STORES)
 def test_everybody_has_what_the_own_family_says(store):
-    for seed in range(20):
+    for seed in range(10):
         mixed, alone, prices, budgets, units = of_all(seed)
         assert not mixed.additive
         for i, own in alone.items():
@@ -148,7 +148,7 @@ def test_the_expression_is_concave_and_has_the_same_value():
 
 
 def test_part_of_it_in_any_order():
-    for seed in range(20):
+    for seed in range(10):
         mixed, alone, prices, _, units = of_all(seed)
         rng = np.random.default_rng(seed)
         buyers = rng.permutation(8)[: rng.integers(1, 9)]
