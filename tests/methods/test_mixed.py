@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import qmopt as qm
 from qmopt import CES, Bundles, CobbDouglas, Linear, Market, Mixed
@@ -116,6 +117,26 @@ def test_who_keeps_credits_among_them():
     np.testing.assert_allclose(found.prices @ patient.supplies, 17, rtol=1e-8)
 
 
+def test_a_long_route_among_linear_buyers():
+    """u is 1/(p + q) for the long one, 1/p and 1/q for the others: p = q = 3/2, 1/3 + 2/3 = 1."""
+    parts = [([1], Bundles.leontief([[1, 1]])), ([0, 2], Linear([[1, 0], [0, 1]]))]
+    found = qm.clear(Market([1, 1, 1], [1, 1], Mixed(parts)))
+    np.testing.assert_allclose(found.prices, [1.5, 1.5], rtol=1e-12)
+    np.testing.assert_allclose(found.utilities, [2 / 3, 1 / 3, 2 / 3], rtol=1e-12)
+    np.testing.assert_allclose(found.price_intervals, np.full((2, 2), 1.5), rtol=1e-9)
+
+
+@pytest.mark.parametrize("family", [CES, Bundles.leontief], ids=["ces", "leontief"])
+def test_values_kept_sparse_keep_allocations_sparse(family):
+    """Good 0 goes to the linear buyer, good 1 to the other, who looks at nothing else."""
+    other = family([[0, 1]], -1) if family is CES else family([[0, 1]])
+    parts = [([1], Linear(sp.csr_array([[1.0, 0.0]]))), ([0], other)]
+    found = qm.clear(Market([6, 4], [2, 2], Mixed(parts)))
+    assert sp.issparse(found.allocation)
+    np.testing.assert_allclose(found.prices, [2, 3], rtol=1e-8)
+    assert not sp.issparse(qm.clear(UNEVEN).allocation)
+
+
 def test_a_good_that_is_not_there_would_be_bought_at_any_price():
     """By CES, a little; a linear buyer alone stops at 4/2 of its credits' worth."""
     parts = [([0], Linear([[4, 2]])), ([1], CES([[1, 1]], 0.5))]
@@ -168,6 +189,16 @@ def test_sums_of_activities_are_right_to_the_last_bits(keep):
     for seed in range(10):
         found = qm.clear(draw(seed, ADDITIVE, keep=keep), tolerance=1e-12)
         assert found.certificate.certified(1e-12)
+
+
+def test_with_caps_and_reserves_too():
+    for seed in range(10):
+        market, rng = draw(seed, ADDITIVE, keep=0.3), np.random.default_rng(seed)
+        most = market.utility.value(np.tile(market.supplies, (market.n, 1)))
+        caps = np.where(rng.random(market.n) < 0.5, most * 10 ** rng.uniform(-2, 0.3), np.inf)
+        reserves = np.where(rng.random(market.m) < 0.5, 10 ** rng.uniform(-2, 1), 0)
+        found = qm.clear(market.replace(utility_caps=caps, reserves=reserves), tolerance=1e-10)
+        assert found.certificate.certified(1e-10)
 
 
 @pytest.mark.parametrize("keep", [0, 0.5])
