@@ -220,6 +220,7 @@ def kept_credits_and_caps(definition):
     budgets, caps = np.full(7, 3.0), array([inf, 5, 6, 7, 7, inf, 1])
     cost = array([0.5, 0.5, 0.5, 0.5, 0, 0, 0.5])
     assert keep.best_value(cost, budgets, caps).tolist() == [6, 5, 6, 6, 7, inf, 1]
+    assert keep.best_value(cost[:1], array([0.5]), caps[:1]).tolist() == [1]  # half a credit
     none = keep.best_value(array([0, 0.5, 0.5]), np.zeros(3), array([inf, inf, 5]))
     assert none.tolist() == [0, 0, 0]
     free = 3 * log(6) - 3

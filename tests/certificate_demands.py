@@ -118,6 +118,9 @@ POINTS = [
     demand("a cap below the demand", SHORT, 10, [4], [1], [2], utility_caps=[2]),
     demand("beyond the cap", SHORT, 10, [4], [1], [3],
            {"thrift": 0.5, "gap": 0.25}, utility_caps=[2]),
+    # 18 instead of 6; the other 12 cost a sixth each
+    demand("far beyond the cap", RUNS, 10, [4], [1], [3],
+           {"thrift": 2, "gap": 0.5}, utility_caps=[6]),
     # 2 units and 4 of 8 kept credits, worth 2; a unit more would save two of them, for 1
     demand("a cap and kept credits", SHORT, 10, [4], [1], [2],
            {"gap": 0.25}, utility_caps=[4], keep_values=[0.5]),
@@ -178,7 +181,7 @@ def levels_and_units_must_agree(definition):
     for units in (2.9, 3.1, 0, 3 * (1 + 1.5e-9), 3 * (1 - 1.5e-9)):
         with pytest.raises(qm.MarketError, match="not what the activities take"):
             measure(market, [1], [[units]], activities=[3])
-    rounded = measure(market, [1], [[3 * (1 + 1e-12)]], activities=[3])
+    rounded = measure(market, [1], [[3 * (1 + 0.6e-9)]], activities=[3])
     assert rounded.residuals == measure(market, [1], None, activities=[3]).residuals
     with pytest.raises(qm.MarketError, match=r"activities: shape \(1,\) expected, got \(2,\)"):
         measure(market, [1], None, activities=[3, 3])

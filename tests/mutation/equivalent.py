@@ -35,6 +35,9 @@ EQUIVALENT = {
     "point Point.__init__: `0.0` -> `1.0`": _EMPTY,
     "point Point.__init__: `bool(np.isnan(units).any())` -> `np.isnan(units).any()`": _TYPE,
     "point Point.__init__: `units > 0` -> `units >= 0`": "`pairs` lists no zeros",
+    "point Point.__init__: `levels > 0` -> `levels >= 0`": (
+        "what is done zero times takes nothing and brings nothing"
+    ),
     "point Point.scaled: `self.given_prices` -> `self.offered`": (
         "a scaled point is asked for its gap alone, which looks at cleaned prices; cleaning again "
         "changes nothing, and the infinite prices of goods without supply are cleaned away"
