@@ -2,7 +2,8 @@
 
 The same call gives the same market, from numpy's default generator (``numpy.random.default_rng``,
 PCG64). :func:`market` is an endless list of small awkward markets of every kind; the other
-functions draw one family at any size.
+functions draw one family at any size. :func:`resalloc` draws plain numbers of a published problem,
+as its authors did.
 """
 
 from qmopt.generate.families import (
@@ -16,6 +17,7 @@ from qmopt.generate.families import (
     uniform,
 )
 from qmopt.generate.listed import FAMILIES, market
+from qmopt.generate.resalloc import resalloc
 
 __all__ = [
     "FAMILIES",
@@ -25,6 +27,7 @@ __all__ = [
     "integer",
     "lognormal",
     "market",
+    "resalloc",
     "sparse",
     "tied",
     "uniform",
