@@ -22,9 +22,9 @@ def resalloc(
     rounded to single precision. Every job has one credit and no use for more than one chip.
 
     Other numbers of kinds are ours, in the same spirit: least and largest speeds lie evenly on the
-    broken lines through the four, chips on the broken line through their logarithms, times ``4 /
-    kinds`` so that all of them are about as scarce, and rounded. (The source's own problems of
-    other sizes, in ``notebooks/scaling.ipynb``, draw all speeds from one range.)
+    broken lines through the four, chips on the broken line through their logarithms, scaled to as
+    many chips in all (911 for 1000 jobs) and rounded. (The source's own problems of other sizes, in
+    ``notebooks/scaling.ipynb``, draw all speeds from one range.)
 
     Parameters
     ----------
@@ -52,5 +52,6 @@ def resalloc(
     speeds = np.empty((jobs, kinds))
     for j in range(kinds):
         speeds[:, j] = drawn.uniform(slowest[j], fastest[j], jobs).astype(np.float32)
-    chips = 10 ** np.interp(at, four, np.log10(CHIPS)) * 4 / kinds * jobs / 1e6
+    chips = 10 ** np.interp(at, four, np.log10(CHIPS))
+    chips *= sum(CHIPS) / chips.sum() * jobs / 1e6
     return speeds, np.maximum(np.round(chips), 1.0)
