@@ -20,6 +20,7 @@ from qmopt.errors import MarketError
 from qmopt.utilities.bundles import Bundles
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Array, Utility
+from qmopt.utilities.workloads import Workloads
 
 if TYPE_CHECKING:
     from qmopt.tables import Table, Tables
@@ -35,15 +36,15 @@ def assemble(tables: Tables | None, frames: Mapping[str, Any]) -> dict[str, Any]
     Raises
     ------
     MarketError
-        If both or neither are given, if a pool mints nothing, or if the tables ask for what no
-        method of this version can clear: workloads.
+        If both or neither are given, if a pool mints nothing, or if there are both workloads and
+        dense values, which say nothing of them.
     """
     if (tables is None) == (not frames):
         raise MarketError("give either tables or the tables by name (resources=, teams=, bids=)")
     tables = contract.from_frames(**frames) if tables is None else tables
     known = "what tables.read returns, or tables by their names (resources=..., or **tables),"
     of_kind("tables", tables, contract.Tables, known)
-    refuse_what_no_method_solves(tables)
+    _refuse_dense_workloads(tables)
     teams, resources = tables["teams"], tables["resources"]
     buyers, goods = _text(teams, "team"), _text(resources, "resource")
     rate = credit_rate(tables)
@@ -55,7 +56,7 @@ def assemble(tables: Tables | None, frames: Mapping[str, Any]) -> dict[str, Any]
     return {
         "budgets": _numbers(teams, "credits", 0) * rate,
         "supplies": supplies,
-        "utility": _utility(tables, buyers, goods),
+        "utility": _utility(tables, buyers, goods, rate),
         "reserves": _numbers(resources, "reserve_price", 0),
         "keep_values": _numbers(teams, "keep_value", 0) / np.where(rate > 0, rate, 1),
         "utility_caps": _numbers(teams, "utility_cap", np.inf),
@@ -69,13 +70,12 @@ def assemble(tables: Tables | None, frames: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
-def refuse_what_no_method_solves(tables: Tables) -> None:
-    """Raise a MarketError at the first row that asks for more than bids without a demand."""
+def _refuse_dense_workloads(tables: Tables) -> None:
     table = tables["workloads"]
-    if len(table):
+    if len(table) and tables.values is not None:
         raise MarketError(
-            f"{table.where(0, 'team')}: workloads with a demand are read and checked, "
-            "but no method of this version clears them"
+            f"{table.where(0, 'workload')}: dense values are per chip and say nothing of "
+            "workloads; with workloads a market has bids"
         )
 
 
@@ -104,14 +104,17 @@ def credit_rate(tables: Tables) -> Array:
     return rate[member]
 
 
-def _utility(tables: Tables, buyers: list[str], goods: list[str]) -> Utility:
-    """Bundles where an option needs several resources; else linear, by the best option of each.
+def _utility(tables: Tables, buyers: list[str], goods: list[str], rate: Array) -> Utility:
+    """Workloads where there are any; bundles where options take several resources; else linear.
 
-    Worth of a chip, or of a unit of an option: value per unit of demand times demand units.
+    Worth of a chip, or of a unit of an option: value per unit of demand times demand units. Of
+    several plain bids for one resource only the best counts.
     """
     if tables.values is not None:
         return Linear(tables.values)
     bids, shape = tables["bids"], (len(buyers), len(goods))
+    if len(tables["workloads"]):
+        return _workloads(tables, buyers, goods, rate)
     if not len(bids):
         return Linear(np.zeros(shape))
     worth = _numbers(bids, "value", 0) * _numbers(bids, "rate", 1)
@@ -122,6 +125,44 @@ def _utility(tables: Tables, buyers: list[str], goods: list[str]) -> Utility:
         return Bundles(owner, mix, worth, buyers=len(buyers), options=bids.options())
     with np.errstate(over="ignore"):  # Linear refuses what is infinite
         return Linear(_best_option(owner[bid], good, worth[bid] / units, shape))
+
+
+def _workloads(
+    tables: Tables, buyers: Sequence[str], goods: Sequence[str], rate: Array
+) -> Workloads:
+    """Workloads as the tables list them; then, per team, bids for none, of which there is no end.
+
+    These have the name "", which no table can write.
+    """
+    table, bids = tables["workloads"], tables["bids"]
+    rows = list(zip(_text(table, "team"), _text(table, "workload"), strict=True))
+    of = [
+        (team, name or "")
+        for team, name in zip(bids.ids("team"), bids.texts("workload"), strict=True)
+    ]
+    free = dict.fromkeys(key for key in of if not key[1])
+    place = {key: w for w, key in enumerate([*rows, *free])}
+    row = {name: i for i, name in enumerate(buyers)}
+    team = np.array([row[name] for name, _ in place], dtype=np.int64)
+    bid, good, units = needed(tables, goods)
+
+    def told(column: str, default: float) -> Array:
+        return np.concatenate([_numbers(table, column, default), np.full(len(free), default)])
+
+    return Workloads(
+        team,
+        np.concatenate([_numbers(table, "demand", 0), np.full(len(free), np.inf)]),
+        np.array([place[key] for key in of], dtype=np.int64),
+        sp.csr_array((units, (bid, good)), shape=(len(bids), len(goods))),
+        _numbers(bids, "value", 0),
+        _numbers(bids, "rate", 1),
+        teams=len(buyers),
+        names=[name for _, name in place],
+        options=bids.options(),
+        gangs=told("gang", 1),
+        # own credits per unit of demand, as the credits of a team are
+        limit_prices=told("limit_price", np.inf) * rate[team],
+    )
 
 
 def needed(
@@ -136,12 +177,12 @@ def needed(
     if not len(needs):
         rows = np.arange(len(bids), dtype=np.int64)
         return rows, _index(bids, "resource", goods), np.ones(len(bids))
-    keys = zip(_text(bids, "team"), bids.options(), strict=True)
+    keys = zip(_text(bids, "team"), bids.texts("workload"), bids.options(), strict=True)
     resources = bids.texts("resource")
     plain = [row for row, resource in enumerate(resources) if resource is not None]
     option = {key: row for row, key in enumerate(keys) if resources[row] is None}
     place = {name: j for j, name in enumerate(goods)}
-    listed = zip(_text(needs, "team"), _text(needs, "option"), strict=True)
+    listed = zip(_text(needs, "team"), needs.texts("workload"), _text(needs, "option"), strict=True)
     bid = np.array([*plain, *(option[key] for key in listed)], dtype=np.int64)
     good = np.array([place[str(resources[row])] for row in plain], dtype=np.int64)
     units = np.concatenate([np.ones(len(plain)), _numbers(needs, "units", 0)])

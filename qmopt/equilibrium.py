@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from qmopt.activity_tables import activities, holdings, served
 from qmopt.certificate import Certificate
 from qmopt.figures import small
 from qmopt.intervals import Unique, price_intervals, uniqueness
@@ -21,9 +22,22 @@ from qmopt.proving import ExactAnswer
 from qmopt.utilities.bundles import Bundles
 from qmopt.utilities.pairs import entries, pairs
 from qmopt.utilities.protocol import Allocation, Array
+from qmopt.utilities.workloads import Workloads
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: What an answer is, and is not, that was accepted for less than an equilibrium.
+LESS = {
+    "split": (
+        "a split: an equilibrium of workloads with credits of their own; with its credits in one "
+        "purse a team might do better at these prices"
+    ),
+    "nash_welfare": (
+        "a point of greatest Nash welfare: nobody can have more without another having less, but a "
+        "team may be left with credits that it would rather spend at these prices"
+    ),
+}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -91,16 +105,23 @@ class Equilibrium:
             "allocation": "Allocation, chips and credits",
             "teams": "Teams, credits, and utility in each team's own unit",
             "activities": "Activities, units of each option",
+            "workloads": "Workloads, units of demand, credits, and value in each team's own unit",
         }
         shown = {captions[name]: columns for name, columns in self.columns().items()}
         left_out = [f"excluded: {name}: {reason}" for name, reason in self.excluded.items()]
         headline = f"{market.title or 'Market'}: {self!r}"
-        return page(headline, shown, [*left_out, *self.notes])
+        return page(headline, shown, [*left_out, *self.remarks])
 
     @cached_property
     def _point(self) -> Point:
         allocation = self.allocation if self.activities is None else None
         return Point(self.market, self.prices, allocation, self.activities)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader should know: first what kind of answer it is, if it is no equilibrium."""
+        less = LESS.get(self.status)
+        return self.notes if less is None else (less, *self.notes)
 
     @property
     def utilities(self) -> Array:
@@ -145,11 +166,13 @@ class Equilibrium:
     def columns(self) -> dict[str, dict[str, Sequence[Any] | Array]]:
         """Return what there is to show, by table and column: ``prices``, ``allocation``, ``teams``.
 
-        Where values come from :class:`qmopt.Bundles` there is a fourth, ``activities``: by team
-        and option, the units in a best use of what the team bought.
+        Where values come from :class:`qmopt.Bundles` or :class:`qmopt.Workloads` there is a fourth,
+        ``activities``: by team, workload and option, the units in use. For workloads there is a
+        fifth, ``workloads``, with what each wants, gets and pays, and the allocation has a row for
+        each option and resource. A workload that is None collects a team's bids for none.
 
-        Prices, budgets and spends are in market credits; where the market has pools, the teams'
-        columns that end in ``_own`` are in credits of their own pools. ``units`` are all that a
+        Prices, budgets and spends are in market credits; where the market has pools, columns
+        that end in ``_own`` are in credits of the teams' own pools. ``units`` are all that a
         team holds; what of it is ``guaranteed`` was free.
         """
         market = self.market
@@ -168,22 +191,36 @@ class Equilibrium:
         }
         return tables | self._activities()
 
+    @cached_property
+    def _levels(self) -> Array:
+        """Units of each option, (K,): as found, or those of a best use of the allocation."""
+        found = self.activities
+        return self.market.utility.levels(self.allocation) if found is None else found
+
     def _activities(self) -> dict[str, dict[str, Sequence[Any] | Array]]:
         market, utility = self.market, self.market.utility
+        if isinstance(utility, Workloads):
+            split = self.outcome.divided
+            credits = None if split is None else split.credits
+            return {
+                "activities": activities(market, utility, self._levels),
+                "workloads": served(market, utility, self.prices, self._levels, credits),
+            }
         if not isinstance(utility, Bundles):
             return {}
-        levels = utility.levels(self.allocation)
-        used = np.flatnonzero((levels > 0) & market.active[utility.owner])
+        used = np.flatnonzero((self._levels > 0) & market.active[utility.owner])
         return {
             "activities": {
                 "team": [market.buyers[i] for i in utility.owner[used]],
                 "option": [utility.options[k] for k in used],
-                "units": levels[used],
+                "units": self._levels[used],
             }
         }
 
     def _holdings(self) -> dict[str, Sequence[Any] | Array]:
-        market, bought = self.market, sp.csr_array(self.allocation)
+        market, bought, utility = self.market, sp.csr_array(self.allocation), self.market.utility
+        if isinstance(utility, Workloads):
+            return holdings(market, utility, self.prices, bought, self.activities)
         free = market.guarantees
         held = bought if free is None else sp.csr_array(bought + free)
         teams, goods, units = pairs(held)

@@ -19,6 +19,7 @@ import numpy as np
 
 from qmopt import results
 from qmopt.errors import TableError
+from qmopt.tables.schema import CONTRACT
 
 if TYPE_CHECKING:
     from qmopt.equilibrium import Equilibrium
@@ -77,14 +78,16 @@ def write(found: Equilibrium, folder: str | Path) -> list[Path]:
     folder = refuse_foreign(folder)
     folder.mkdir(parents=True, exist_ok=True)
     market, document = found.market, results.to_json(found)
+    shown = found.columns()
     priced = [(g, p) for g, p in document["prices"].items() if not np.isnan(p)]
-    held = [(row["team"], row["resource"], row["units"]) for row in document["allocation"]]
-    teams = results.rows(found.columns()["teams"])
+    columns = [c.name for c in CONTRACT["allocation"].columns if c.name in shown["allocation"]]
+    held = [[row[name] for name in columns] for row in document["allocation"]]
+    teams = results.rows(shown["teams"])
     head = [*teams[0], "excluded"]
     told = [[*row.values(), market.excluded_buyers.get(row["team"], "")] for row in teams]
     texts = (
         _csv(("resource", "price"), priced),
-        _csv(("team", "resource", "units"), held),
+        _csv(columns, held),
         _csv(head, told),
         results.dumps(document) + "\n",
     )

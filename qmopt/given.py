@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from qmopt.activity_tables import levels_from
 from qmopt.arguments import named
 from qmopt.errors import MarketError, Problem, Problems, TableError
 from qmopt.point_tables import allocation_from, prices_from, running_from, unknown
@@ -19,7 +20,8 @@ from qmopt.tables.frames import raw_frame
 from qmopt.tables.schema import CONTRACT
 from qmopt.tables.shown import shown
 from qmopt.tables.table import Place, Table
-from qmopt.utilities.protocol import Allocation
+from qmopt.utilities.protocol import Allocation, Array
+from qmopt.utilities.workloads import Workloads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,13 +93,9 @@ def units_of(
     MarketError
         If it is nothing of these, or of another shape.
     """
-    frame = None
-    if not isinstance(given, Table):
-        frame = _frame(what, given, "numbers of shape (teams, resources)")
-        if frame is not None and _has_rows(frame, ("team", "resource", "units"), market.goods):
-            given = _table(what, "allocation", frame)
-    if isinstance(given, Table):
-        return running_from(market, given) if running else allocation_from(market, given)
+    table, frame = _rows(market, given, what)
+    if table is not None:
+        return running_from(market, table) if running else allocation_from(market, table)
     if frame is not None:
         given = _ordered(market, frame, what)
     if sp.issparse(given):
@@ -112,6 +110,32 @@ def units_of(
     if array.shape != market.shape:
         raise MarketError(f"{what}: shape {market.shape} expected, got {array.shape}")
     return array
+
+
+def point_of(market: Market, given: Any) -> tuple[Allocation, Array | None]:
+    """Return what each team bought, as :func:`units_of` does, and levels of workloads.
+
+    Returns
+    -------
+    allocation, levels
+        Shapes (n, m) and (K,); the levels are those that a table's rows name, if together they take
+        just what the teams bought, and None otherwise.
+    """
+    table, _ = _rows(market, given, "allocation")
+    levels = None
+    if table is not None and isinstance(market.utility, Workloads):
+        levels = levels_from(market, market.utility, table)
+    return units_of(market, given if table is None else table), levels
+
+
+def _rows(market: Market, given: Any, what: str) -> tuple[Table | None, Any]:
+    """Return an allocation's table of rows if it is one, else its DataFrame if it is one."""
+    if isinstance(given, Table):
+        return given, None
+    frame = _frame(what, given, "numbers of shape (teams, resources)")
+    if frame is not None and _has_rows(frame, ("team", "resource", "units"), market.goods):
+        return _table(what, "allocation", frame), None
+    return None, frame
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from qmopt.arguments import number
 from qmopt.certificate import Certificate, measure
 from qmopt.errors import MarketError
-from qmopt.given import prices_of, units_of
+from qmopt.given import point_of, prices_of
 from qmopt.market import Market
 from qmopt.point import per_good
 from qmopt.support import supporting_allocation
@@ -45,9 +45,10 @@ def certify(
         Shape (n, m), units, dense or sparse, or a DataFrame with teams down and resources across;
         guaranteed units not included. Or a table with columns ``team``, ``resource`` and ``units``,
         such as ``found.tables()["allocation"]``, where units are all that a team holds: what is
-        guaranteed to it is taken off. Left out, prices are judged alone: they are equilibrium
-        prices if some allocation goes with them, so the best that can be found is measured like any
-        other.
+        guaranteed to it is taken off. For :class:`qmopt.Workloads` the columns ``workload`` and
+        ``option`` say what the units are for; without them a team's best use of them counts. Left
+        out, prices are judged alone: they are equilibrium prices if some allocation goes with them,
+        so the best that can be found is measured like any other.
     tolerance
         At which :meth:`Certificate.certified` decides, and at which a team counts as satisfied.
 
@@ -85,9 +86,9 @@ def certify(
         raise MarketError(f"a Market expected, got {said}")
     tolerance = number("tolerance", tolerance, below=1)
     told = prices_of(market, prices)
-    allocation = None if allocation is None else units_of(market, allocation)
     if allocation is not None:
-        return measure(market, told, allocation, tolerance)
+        units, levels = point_of(market, allocation)
+        return measure(market, told, units if levels is None else None, tolerance, levels)
     usable = np.nan_to_num(per_good(market, told), posinf=0.0, neginf=0.0)
     if isinstance(market.utility, Smooth):
         return measure(market, told, _demand(market, market.utility, usable), tolerance)

@@ -259,18 +259,17 @@ class Market:
     @cached_property
     def excluded_buyers(self) -> dict[str, str]:
         """Buyers who take no part, and why."""
-        anything = self.utility.usable(np.ones(self.m, dtype=bool))
-        reasons: dict[str, str] = {}
-        for i in np.flatnonzero(~self.active):
-            if self.budgets[i] == 0:
-                reasons[self.buyers[i]] = "no credits"
-            elif self.utility_caps[i] == 0:
-                reasons[self.buyers[i]] = "a utility cap of 0: wants nothing"
-            elif anything[i]:
-                reasons[self.buyers[i]] = "values only resources without supply"
-            else:
-                reasons[self.buyers[i]] = "values no resource"
-        return reasons
+        asked = self.utility.demands()
+        some = np.bincount(asked.owner, minlength=self.n) > 0
+        sated = some & (np.bincount(asked.owner, asked.units, self.n) == 0)
+        reasons = {
+            "no credits": self.budgets == 0,
+            "a utility cap of 0: wants nothing": self.utility_caps == 0,
+            "wants nothing: no demand above 0": sated,
+            "values only resources without supply": self.utility.usable(np.full(self.m, True)),
+        }
+        told = np.select(list(reasons.values()), list(reasons), "values no resource")
+        return {self.buyers[i]: str(told[i]) for i in np.flatnonzero(~self.active)}
 
     @cached_property
     def excluded_goods(self) -> dict[str, str]:

@@ -165,4 +165,7 @@ def _table(caption: str, columns: Mapping[str, Any]) -> str:
 def _cells(values: Any) -> list[str]:
     if isinstance(values, np.ndarray):
         return [f'<td style="text-align:right">{text}</td>' for text in column(values.tolist())]
-    return [f'<td style="text-align:left">{escape(str(value))}</td>' for value in values]
+    return [
+        f'<td style="text-align:left">{escape("" if value is None else str(value))}</td>'
+        for value in values
+    ]

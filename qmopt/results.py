@@ -61,14 +61,14 @@ def to_json(found: Equilibrium) -> dict[str, Any]:
             {name: cell for name, cell in row.items() if name != "guaranteed" or cell}
             for row in held
         ],
-        **({"activities": rows(columns["activities"])} if "activities" in columns else {}),
+        **{name: rows(columns[name]) for name in ("activities", "workloads") if name in columns},
         "teams": {row.pop("team"): row for row in teams},
         "idle": dict(zip(market.goods, found.idle.tolist(), strict=True)),
         "certificate": measured(found.certificate),
         "unique": dataclasses.asdict(found.unique),
         "excluded": dict(found.excluded),
         "stats": dict(found.stats),
-        "notes": list(found.notes),
+        "notes": list(found.remarks),
     }
 
 

@@ -189,27 +189,6 @@ def test_guarantees_of_all_but_rounding_leave_nothing():
     assert 0 <= market.supplies[0] < 1e-15
 
 
-# What is read and checked, but no method solves yet: an error that says so, at its row.
-
-
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        (
-            {
-                "workloads": [{"team": "vision", "workload": "w", "demand": 3}],
-                "bids": [BIDS[0] | {"workload": "w"}],
-            },
-            r"workloads\[0\].*no method",
-        ),
-    ],
-    ids=["workloads"],
-)
-def test_what_no_method_solves_yet_is_said(more, words):
-    with pytest.raises(qm.MarketError, match=words):
-        from_tables(**more)
-
-
 # Options: a recipe of several resources makes bundles; one of a single resource is a plain bid.
 
 ROOM = [*RESOURCES, {"resource": "port", "supply": 6}]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,19 +107,36 @@ def _exact_prices(found: Equilibrium, exact: ExactAnswer) -> None:
 
 
 def _allocation(found: Equilibrium) -> None:
-    held = found.columns()["allocation"]
-    names = {key: [str(name) for name in held[key]] for key in ("team", "resource")}
-    columns = {key: list(held[key]) for key in held if key not in names}
     title = f"Allocation (units in chips, spend in credits per {_per(found.market)})"
-    _put(title, names, columns)
+    _put(title, *_apart(found.columns()["allocation"]))
 
 
 def _activities(found: Equilibrium) -> None:
-    """Print what teams do with bundles, where there are any."""
-    done = found.columns().get("activities")
-    if done is not None:
-        names = {key: [str(name) for name in done[key]] for key in ("team", "option")}
-        _put("Activities (units of each option)", names, {"units": list(done["units"])})
+    """Print what teams do with bundles and workloads, where there are any."""
+    columns = found.columns()
+    if "activities" in columns:
+        _put("Activities (units of each option)", *_apart(columns["activities"]))
+    if "workloads" in columns:
+        names, numbers = _apart(columns["workloads"])
+        endless = numbers["demand"]
+        numbers["demand"] = [None if demand == np.inf else demand for demand in endless]
+        title = (
+            f"Workloads (units of demand, credits per {_per(found.market)}, value in each team's "
+            "own unit)"
+        )
+        _put(title, names, numbers)
+
+
+def _apart(
+    columns: Mapping[str, Sequence[Any] | Array],
+) -> tuple[dict[str, list[str]], dict[str, list[float | None]]]:
+    """Part the columns of names from those of numbers; no name is an empty one."""
+    names = {
+        key: ["" if name is None else str(name) for name in column]
+        for key, column in columns.items()
+        if not isinstance(column, np.ndarray)
+    }
+    return names, {key: list(column) for key, column in columns.items() if key not in names}
 
 
 def _teams(found: Equilibrium) -> None:
@@ -140,7 +157,7 @@ def _remarks(found: Equilibrium) -> None:
         )
     for name, reason in found.excluded.items():
         screen.print(f"excluded: {printable(name)}: {printable(reason)}")
-    for note in found.notes:
+    for note in found.remarks:
         screen.print(f"note: {printable(note)}")
     seconds = found.stats.get("seconds")
     spent = sum(seconds.values()) if isinstance(seconds, Mapping) else seconds
