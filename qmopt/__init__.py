@@ -26,15 +26,18 @@ from qmopt.judging import certify
 from qmopt.market import Market
 from qmopt.methods import (
     ColumnGeneration,
+    EffectiveBudgets,
     EisenbergGale,
     EisenbergGaleModel,
     InteriorPoint,
     LinearProgramming,
     Method,
+    NashWelfare,
     Newton,
     Outcome,
     Pivoting,
     ProportionalResponse,
+    Split,
     eisenberg_gale,
 )
 from qmopt.proving import ExactAnswer
@@ -52,6 +55,7 @@ __all__ = [
     "CobbDouglas",
     "ColumnGeneration",
     "Cvxpy",
+    "EffectiveBudgets",
     "EisenbergGale",
     "EisenbergGaleModel",
     "Equilibrium",
@@ -65,6 +69,7 @@ __all__ = [
     "MarketError",
     "Method",
     "Mixed",
+    "NashWelfare",
     "Newton",
     "NotCertified",
     "Outcome",
@@ -75,6 +80,7 @@ __all__ = [
     "Solver",
     "SolverFailed",
     "SolverNotInstalled",
+    "Split",
     "TableError",
     "Unique",
     "Utility",

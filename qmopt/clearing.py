@@ -5,30 +5,27 @@ from __future__ import annotations
 import inspect
 import sys
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from qmopt.arguments import named, number
 from qmopt.certificate import Certificate, measure
 from qmopt.equilibrium import Equilibrium
 from qmopt.errors import MarketError, NotCertified
-from qmopt.given import units_of
-from qmopt.intervals import LAST_BITS
 from qmopt.market import Market
 from qmopt.methods.choose import choose
 from qmopt.methods.outcome import Method, Outcome
-from qmopt.nearest import nearest_flow
-from qmopt.point import Point, per_good, per_pair
+from qmopt.notions import NOTIONS, accepted, first_that_holds
+from qmopt.point import per_good, per_pair
 from qmopt.proving import NOTE, prove
 from qmopt.solvers import Solver
-from qmopt.support import LOST, balance, missed, pro_rata
-from qmopt.tight import tight_graph
+from qmopt.ties import running_allocation, settle_ties
 from qmopt.utilities.linear import Linear
-from qmopt.utilities.pairs import pairs
 from qmopt.utilities.protocol import Allocation, Array
+from qmopt.utilities.workloads import Workloads
 from qmopt.witness import witness
 
 if TYPE_CHECKING:
@@ -43,6 +40,7 @@ def clear(
     near: ArrayLike | Allocation | Rows | Equilibrium | None = None,
     exact: bool = False,
     start: Equilibrium | Outcome | None = None,
+    accept: str | Iterable[str] = (),
 ) -> Equilibrium:
     """Find an equilibrium of a market, and return it only if it certifies.
 
@@ -54,8 +52,9 @@ def clear(
         Any object with ``solve(market) -> Outcome``. Default: for linear utilities
         :class:`qmopt.Pivoting` while the market is small, :class:`qmopt.ColumnGeneration` where
         there are many buyers for each good, :class:`qmopt.InteriorPoint` while buyers or goods are
-        few, :class:`qmopt.LinearProgramming` beyond; :class:`qmopt.Newton` for CES and
-        Cobb-Douglas; :class:`qmopt.EisenbergGale` for all others.
+        few, :class:`qmopt.LinearProgramming` beyond; :class:`qmopt.InteriorPoint` for bundles and
+        utility caps; :class:`qmopt.EffectiveBudgets` for workloads; :class:`qmopt.Newton` for CES
+        and Cobb-Douglas; :class:`qmopt.EisenbergGale` for all others.
     tolerance
         Largest residual of the certificate that is accepted.
     near
@@ -74,11 +73,16 @@ def clear(
         long the method takes, not what it finds. Of the methods :class:`qmopt.Pivoting`,
         :class:`qmopt.InteriorPoint` and :class:`qmopt.ColumnGeneration` take one; a default that
         does not says so in the notes.
+    accept
+        What is returned, and labelled so, where teams have workloads and no equilibrium was found:
+        ``"split"``, an equilibrium once credits are divided over workloads
+        (:class:`qmopt.Split`), or ``"nash_welfare"``, the plain program with its measured regret
+        (:class:`qmopt.NashWelfare`); of several, the first that is found.
 
     Returns
     -------
     Equilibrium
-        Certified at the tolerance.
+        Certified at the tolerance, or with the ``status`` that was accepted.
 
     Raises
     ------
@@ -104,9 +108,9 @@ def clear(
             f"a Market expected, got {type(market).__name__}; read_market reads one from a path"
         )
     tolerance = number("tolerance", tolerance, below=1)
-    cold = ()
+    cold, accept = (), accepted(accept)
     if method is None:
-        method = choose(market)
+        method = choose(market, accept)
         if start is not None and not _takes_start(method):
             start, cold = None, (f"{named(method)} starts from nothing",)
     if isinstance(method, type | Solver) or not isinstance(method, Method):
@@ -116,41 +120,40 @@ def clear(
         )
     if exact and near is not None:
         raise MarketError("near: an exact answer does not choose among ties; leave one of them out")
-    running = None if near is None else _running(market, near)
+    running = None if near is None else running_allocation(market, near)
     begun = time.perf_counter()
     outcome = method.solve(market) if start is None else _warm(method, market, start)
-    if not isinstance(outcome, Outcome):
-        raise MarketError(
-            f"method {named(method)}: an Outcome(prices, allocation, status) expected, "
-            f"got {type(outcome).__name__}"
-        )
+    _checked(outcome, method)
     solved = time.perf_counter()
-    try:
-        prices = per_good(market, outcome.prices)
-        allocation = per_pair(market, outcome.allocation)
-    except MarketError as error:
-        raise MarketError(f"method {named(method)} returned {error}") from error
+    prices, allocation = _arrays(market, outcome, method)
     proved = None
     if exact:
         limit = float(getattr(method, "time_limit", None) or np.inf) - (solved - begun)
         proved = prove(market, outcome, limit)
         prices, allocation = proved.arrays(market)
-    found = time.perf_counter()
-    certificate = measure(market, prices, allocation, tolerance)
+    found, status = time.perf_counter(), "certified"
+    certificate = _measured(market, prices, allocation, outcome, tolerance)
     notes = [*cold, *outcome.notes, *certificate.notes]
     if proved is not None:
         notes.append(NOTE)
     elif certificate.certified() and isinstance(market.utility, Linear):
-        allocation, certificate, more = _settle_ties(
+        allocation, certificate, more = settle_ties(
             market, prices, allocation, certificate, running
         )
         notes += more
     elif near is not None:
         notes.append("near is for linear utilities; the allocation is the method's own")
     if not certificate.certified():
-        why = _why(market, certificate, outcome, method)
-        why = why if proved is None else f"proved in rationals, but in doubles {why}"
-        raise NotCertified(why, outcome, certificate, proved)
+        left = float(getattr(method, "time_limit", np.inf))
+        lesser = first_that_holds(market, outcome, tolerance, accept, left)
+        if lesser is None:
+            why = _why(market, certificate, outcome, method)
+            why = why if proved is None else f"proved in rationals, but in doubles {why}"
+            raise NotCertified(why, outcome, certificate, proved)
+        method = method if lesser.outcome is outcome else lesser.method
+        outcome, certificate, status = lesser.outcome, lesser.certificate, lesser.outcome.notion
+        prices, allocation = _arrays(market, outcome, method)
+        notes = [*cold, *outcome.notes, *certificate.notes, NOTIONS[status]]
     stats = dict(outcome.stats)
     stats["seconds"] = {
         **cast(dict[str, float], stats.get("seconds", {"solve": solved - begun})),
@@ -162,8 +165,35 @@ def clear(
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
     return Equilibrium(
-        market, method, outcome, prices, allocation, certificate, stats, tuple(notes), exact=proved
-    )
+        market, method, outcome, prices, allocation, certificate, stats, tuple(notes), status,
+        proved, outcome.activities,
+    )  # fmt: skip
+
+
+def _checked(outcome: Any, method: Method) -> None:
+    """Check that a method returned an outcome."""
+    if not isinstance(outcome, Outcome):
+        raise MarketError(
+            f"method {named(method)}: an Outcome(prices, allocation, status) expected, "
+            f"got {type(outcome).__name__}"
+        )
+
+
+def _arrays(market: Market, outcome: Outcome, method: Method) -> tuple[Array, Allocation]:
+    """Return prices and allocation of an outcome, of the market's shape."""
+    try:
+        return per_good(market, outcome.prices), per_pair(market, outcome.allocation)
+    except MarketError as error:
+        raise MarketError(f"method {named(method)} returned {error}") from error
+
+
+def _measured(
+    market: Market, prices: Array, allocation: Allocation, outcome: Outcome, tolerance: float
+) -> Certificate:
+    """Measure an allocation, or the activities that it comes from, where there are any."""
+    if outcome.activities is None:
+        return measure(market, prices, allocation, tolerance)
+    return measure(market, prices, None, tolerance, outcome.activities)
 
 
 def _warm(method: Method, market: Market, start: Equilibrium | Outcome) -> Outcome:
@@ -185,56 +215,6 @@ def _takes_start(method: Method) -> bool:
     return "start" in inspect.signature(method.solve).parameters
 
 
-def _running(market: Market, near: Any) -> Allocation:
-    """Return a running allocation in the order of the market, finite and nothing negative."""
-    if isinstance(near, Equilibrium):
-        same = near.market.named_like(market)
-        near = near.allocation if same else near.columns()["allocation"]
-    running = units_of(market, near, "near", running=True)
-    teams, goods, units = pairs(running)
-    bad = np.flatnonzero(~((units > 0) & (units < np.inf)))
-    if bad.size:
-        team, good = market.buyers[teams[bad[0]]], market.goods[goods[bad[0]]]
-        raise MarketError(
-            f"near: {units[bad[0]]} units of {good} for {team} are not a finite, nonnegative number"
-        )
-    return running
-
-
-# at the ends of floating point numbers overflow; what comes of it is measured
-@np.errstate(all="ignore")
-def _settle_ties(
-    market: Market,
-    prices: Array,
-    allocation: Allocation,
-    certificate: Certificate,
-    near: Allocation | None,
-) -> tuple[Allocation, Certificate, list[str]]:
-    """Choose among the allocations that go with the same prices: nearest, or pro rata."""
-    point = Point(market, prices, allocation)
-    near_enough = max(LAST_BITS, 10 * certificate.worst)
-    graph = tight_graph(market, np.nan_to_num(prices), near_enough, idle_at_reserve=True)
-    flow = graph.flow(point.allocation, point.left_over, point.enjoyed.kept)
-    loose = graph.loose(flow)
-    if not loose.any():
-        return allocation, certificate, []
-    if missed(graph, flow) > LOST:  # a rough method's: what is forced is made good first
-        flow = balance(graph, flow)
-        loose = graph.loose(flow)
-    if near is None:
-        chosen = pro_rata(graph, flow)
-    else:
-        chosen = flow.copy()
-        chosen[loose] = nearest_flow(graph.part(loose, flow), flow[loose], near)
-    settled: Any = graph.allocation(chosen)
-    measured = measure(market, prices, settled, certificate.tolerance)
-    if not measured.certified():
-        return allocation, certificate, ["ties stand as the method left them"]
-    rule = "shared pro rata" if near is None else "as near to the running allocation as can be"
-    settled = settled if sp.issparse(allocation) else settled.toarray()
-    return settled, measured, [f"several allocations go with these prices; ties are {rule}"]
-
-
 def _why(market: Market, certificate: Certificate, outcome: Outcome, method: Method) -> str:
     """Say which residual failed, by how much, at whom, and what to try."""
     sizes = {name: abs(size) for name, size in certificate.residuals.items() if size is not None}
@@ -242,15 +222,26 @@ def _why(market: Market, certificate: Certificate, outcome: Outcome, method: Met
     others = {name: size for name, size in sizes.items() if name != "gap"}
     told = others if max(others.values()) > certificate.tolerance else sizes
     name = max(told, key=lambda key: told[key])
-    who = witness(market, outcome.prices, outcome.allocation, name)
+    who = witness(market, outcome.prices, outcome.allocation, name, outcome.activities)
     whose = f" ({who})" if who else ""
     notes = f" ({'; '.join(outcome.notes)})" if outcome.notes else ""
-    advice = "; a larger tolerance, a longer time limit or another solver may do"
     return (
         f"not an equilibrium at tolerance {certificate.tolerance:g}: {name} is {sizes[name]:.2g}"
         f"{whose}; found by {named(method)}, whose own word on it is {named(outcome.status)}{notes}"
-        f"{advice if sizes[name] < 1 else ''}"
+        f"{_advice(market, outcome, sizes[name])}"
     )
+
+
+def _advice(market: Market, outcome: Outcome, size: float) -> str:
+    """Say what may help."""
+    if outcome.notion != "equilibrium":
+        told = "is" if outcome.notion == "split" else "claims"
+        name = outcome.notion
+        return f'; it {told} no more than {name.replace("_", " ")}, which accept="{name}" takes'
+    if isinstance(market.utility, Workloads):
+        return '; accept="split" takes an equilibrium for credits divided over workloads instead'
+    advice = "; a larger tolerance, a longer time limit or another solver may do"
+    return advice if size < 1 else ""
 
 
 def _peak_mib() -> float | None:

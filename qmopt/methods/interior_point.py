@@ -1,21 +1,24 @@
-"""Interior point: follow the central path by its structure, then cross over."""
+"""Interior point: follow the central path by its structure, then go to the last bits."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from qmopt.arguments import settings
+from qmopt.arguments import named, of_kind, settings
+from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.methods.central_path import CentralPath
 from qmopt.methods.crossover import crossover, earlier
-from qmopt.methods.outcome import Outcome, linear_only, restore, trading
+from qmopt.methods.interior_activities import solve_activities
+from qmopt.methods.outcome import Outcome, refuse_limit_prices, restore, trading
 from qmopt.methods.pivots import Crossed
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Array
+from qmopt.utilities.workloads import Workloads
 
 #: Pivots from an earlier answer, as a share of buyers and goods in percent, that are tried first.
 FEW_PIVOTS = 10
@@ -25,7 +28,11 @@ OFF = 0.03
 
 @dataclass(frozen=True)
 class InteriorPoint:
-    """Follow the central path of the Eisenberg-Gale program, then cross over.
+    """Follow the central path of the Eisenberg-Gale program, then go to the last bits.
+
+    For linear utilities, bundles, mixtures of them, and workloads of which each team has one; with
+    kept credits, reserve prices and utility caps. For linear utilities without caps the crossover
+    pivots to exact prices; otherwise it solves the equations that the path's end implies.
 
     Parameters
     ----------
@@ -62,18 +69,21 @@ class InteriorPoint:
         Parameters
         ----------
         market
-            With linear utilities and no utility caps.
+            Whose values are sums of activities.
         start
             An earlier answer, of the same buyers and goods. If few pivots lead from it to the new
-            equilibrium there is no path to follow; otherwise the path starts near its prices.
+            equilibrium there is no path to follow; otherwise the path starts near its prices. Other
+            families start from nothing, and a note says so.
 
         Raises
         ------
         MarketError
-            If utilities are not linear, or capped.
+            If values are no sums of activities, or a team has several workloads.
         """
         begun = time.monotonic()
-        linear_only(market, self)
+        of_kind("market", market, Market, "a Market")
+        if not isinstance(market.utility, Linear) or market.utility_caps.min() < np.inf:
+            return self._activities(market, start)
         inner = trading(market)
         assert isinstance(inner.utility, Linear)
         crossed, near = (None, None) if start is None else self._from_start(inner, market, start)
@@ -99,6 +109,28 @@ class InteriorPoint:
         prices, allocation = restore(market, *point)
         stats["seconds"] = {"solve": solved - begun, "crossover": time.monotonic() - solved}
         return Outcome(prices, allocation, status, stats, notes)
+
+    def _activities(self, market: Market, start: Any) -> Outcome:
+        """Solve a market of activities with limits."""
+        utility = market.utility
+        if isinstance(utility, Workloads):
+            refuse_limit_prices(market, utility, self)
+        if not (utility.additive or utility.separate):
+            several = len(utility.demands().units) > 0
+            told = "teams with several workloads" if several else named(utility)
+            raise MarketError(
+                "InteriorPoint needs values that are sums of activities, without demands or with "
+                f"one for each team, got: {told}"
+            )
+        cold = () if start is None else ("InteriorPoint starts from nothing in this family",)
+        found = solve_activities(
+            market,
+            tolerance=self.tolerance,
+            crossover=self.crossover,
+            most=self.max_iterations,
+            time_limit=self.time_limit,
+        )
+        return replace(found, notes=(*cold, *found.notes))
 
     def _crosses(self, left: float) -> bool:
         return self.crossover and left > 0

@@ -16,6 +16,7 @@ from qmopt.market import Market
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.pairs import pairs
 from qmopt.utilities.protocol import Allocation, Array
+from qmopt.utilities.workloads import Workloads
 
 #: Pairs up to which an allocation is an array where the values are one.
 MOST_DENSE = 10_000_000
@@ -70,7 +71,7 @@ class Divided:
         Shape (W,): credits of each workload of the whole market.
     order
         Shape (K,): for each activity of the whole market, its place in this one; -1 where its part
-        has no credits.
+        of the workload is wanted no more of.
     """
 
     market: Market
@@ -78,11 +79,15 @@ class Divided:
     order: NDArray[np.int64]
 
     def levels(self, activities: Array) -> Array:
-        """Return levels (K,) of the whole market as those of the divided one."""
-        levels = np.zeros(int(self.order.max(initial=-1)) + 1)
+        """Return levels (K,) of the whole market's activities as those of this one."""
         here = self.order >= 0
+        levels = np.zeros(int(here.sum()))
         levels[self.order[here]] = activities[here]
         return levels
+
+    def whole(self, levels: Array) -> Array:
+        """Return levels of this market's activities as those of the whole one, (K,)."""
+        return np.where(self.order >= 0, levels[np.maximum(self.order, 0)], 0.0)
 
 
 @runtime_checkable
@@ -112,23 +117,39 @@ def restore(market: Market, prices: Array, allocation: Allocation) -> tuple[Arra
     idle; what is not there has no price (nan). The allocation is sparse if the values are, or if
     there are more than ten million pairs.
     """
-    all_prices = np.where(market.empty, np.nan, market.reserves)
-    all_prices[market.sold] = prices
     rows, columns, units = pairs(allocation)
     rows, columns = np.flatnonzero(market.active)[rows], np.flatnonzero(market.sold)[columns]
     whole = sp.csr_array((units, (rows, columns)), shape=market.shape)
-    sparse = market.utility.sparse or market.n * market.m > MOST_DENSE
-    return all_prices, (whole if sparse else whole.toarray())
+    return _restore_prices(market, prices), _as_it_should(market, whole)
 
 
-def restore_levels(market: Market, levels: Array) -> Array:
-    """Put levels of the trading part's activities back among all, shape (K,); others are 0."""
+def restore_levels(market: Market, prices: Array, levels: Array) -> tuple[Array, Allocation, Array]:
+    """Put prices (m,) and levels of the trading part's activities back among all.
+
+    Returns
+    -------
+    prices, allocation, levels
+        As :func:`restore` has them; the allocation is what the levels, shape (K,), take.
+    """
     ways = market.utility.activities()
     unsold = (~market.sold).astype(float)
     here = market.active[ways.owner] & (ways.needs @ unsold == 0)
     everything = np.zeros(len(ways.owner))
     everything[here] = levels
+    allocation = _as_it_should(market, market.utility.taken(everything))
+    return _restore_prices(market, prices), allocation, everything
+
+
+def _restore_prices(market: Market, prices: Array) -> Array:
+    everything = np.where(market.empty, np.nan, market.reserves)
+    everything[market.sold] = prices
     return everything
+
+
+def _as_it_should(market: Market, allocation: sp.csr_array) -> Allocation:
+    """Return an allocation sparse if the values are, or if there are very many pairs."""
+    sparse = market.utility.sparse or market.n * market.m > MOST_DENSE
+    return allocation if sparse else allocation.toarray()
 
 
 def refuse_caps(market: Market) -> None:
@@ -150,3 +171,43 @@ def linear_only(market: Market, method: object) -> None:
             f"{type(method).__name__} needs linear utilities, got {named(market.utility)}"
         )
     refuse_caps(market)
+
+
+def workloads_only(market: Market, method: object) -> Workloads:
+    """Return the utility of a market of workloads; raise a MarketError if it is another."""
+    of_kind("market", market, Market, "a Market")
+    if not isinstance(market.utility, Workloads):
+        raise MarketError(
+            f"{type(method).__name__} needs utilities of Workloads, got {named(market.utility)}"
+        )
+    return market.utility
+
+
+def refuse_limit_prices(market: Market, utility: Workloads, method: object) -> None:
+    """Raise a MarketError at a limit price that means nothing where credits serve all workloads."""
+    k = unmet_limit(market, utility)
+    if k is None:
+        return
+    w, i = utility.workload[k], utility.owner[k]
+    rate, name = market.credit_rate[i], f"team {market.buyers[i]}, workload {utility.names[w]}"
+    raise MarketError(
+        f"{name}: limit_price {utility.limit_prices[w] / rate:g}: {type(method).__name__} lets a "
+        "team's credits serve all of its workloads, where a limit holds only if keep_value is 1 "
+        f"and every value is the limit (keep_value is {market.keep_values[i] * rate:g}, value "
+        f'{utility.values[k]:g}); a split takes any limit: Split(), accept="split"'
+    )
+
+
+def unmet_limit(market: Market, utility: Workloads) -> int | None:
+    """Return the first option whose workload's limit price does not hold jointly, or None.
+
+    A team pays no more than the limit where that is what the unit of demand is worth to it in
+    credits that it could keep: value in own credits, ``keep_value`` 1, and value and limit equal.
+    """
+    limited = np.flatnonzero(np.isfinite(utility.limit_prices)[utility.workload])
+    of, team = utility.workload[limited], utility.owner[limited]
+    rate = market.credit_rate[team]
+    own_limit, keep = utility.limit_prices[of] / rate, market.keep_values[team] * rate
+    close = np.isclose(own_limit, utility.values[limited], rtol=1e-12, atol=0)
+    wrong = limited[~(close & np.isclose(keep, 1, rtol=1e-12, atol=0))]
+    return int(wrong[0]) if wrong.size else None

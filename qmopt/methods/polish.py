@@ -14,15 +14,13 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from qmopt.market import Market
+from qmopt.methods.least_step import least_step
 from qmopt.methods.sides import Sides, State, ratio
 from qmopt.utilities.pairs import total_by
 from qmopt.utilities.protocol import Activities, Array
 
-#: Weight that keeps equations which say the same from dividing by zero; Newton makes up for it.
-DAMPING = 1e-10
 #: Share by which an inequality may be missed by rounding.
 SLACK = 1e-10
 #: What the relative residuals of the equations come down to.
@@ -120,7 +118,7 @@ def _solve(rough: State, sides: Sides) -> tuple[State, bool]:
         before, size = size, float(np.abs(off).max(initial=0.0))
         if size <= 4e-16 or (size <= SOLVED and size > before / 2):
             break
-        step = _least_step(slopes, off)
+        step = least_step(slopes, off)
         if step is None:
             return state, False
         # a relative step of -1 would end at 0: no further than half of the way
@@ -188,20 +186,6 @@ def _equations(state: State, sides: Sides) -> tuple[Array, sp.csr_array]:
         )
     )
     return np.concatenate([dear[priced] - 1, state.out[sold] - 1, share[rows] - 1]), slopes
-
-
-def _least_step(slopes: sp.csr_array, off: Array) -> Array | None:
-    """Return the shortest step that undoes the residuals, up to the damping."""
-    equations, unknowns = slopes.shape
-    system = sp.block_array(
-        [[sp.eye_array(unknowns), slopes.T], [slopes, -DAMPING * sp.eye_array(equations)]],
-        format="csc",
-    )
-    try:
-        found = splu(system).solve(np.concatenate([np.zeros(unknowns), -off]))
-    except RuntimeError:  # singular to the last bit
-        return None
-    return found[:unknowns] if np.isfinite(found).all() else None
 
 
 def _vanished(rough: State, found: State, sides: Sides) -> Sides | None:

@@ -1,0 +1,137 @@
+"""Newton's step in a system of activities with limits, reduced to the goods.
+
+A change of prices, rents and costs changes the slack of each activity, which says how its level
+moves (``levels * slacks`` is to be a given product). A limit then says how its rent moves, a budget
+how the buyer's cost moves, and what is left are as many equations as goods::
+
+    (A' h A + idle/prices - F' l F - H' (1/D) P) dp = ...
+    h = levels / slacks,  F = uses h A,  l = 1 / (uses^2 h + room/rents),  H = value h A - C l F
+    P = cost H - share Q F,  D = value + cost (...) - share (...)
+
+with C = uses value h, and F and Q by buyer. At share 0 the matrix is symmetric and positive
+definite; at share 1 it is neither.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+
+from qmopt.methods.activities.scaled import Iterate, Missed, Products, Scaled
+from qmopt.utilities.protocol import Array
+
+
+class Reduced:
+    """The equations at one iterate, factored.
+
+    Parameters
+    ----------
+    scaled
+        The system.
+    here
+        Where it is taken.
+    share
+        Of the rents of demands that a buyer spends.
+
+    Raises
+    ------
+    FloatingPointError
+        If an iterate is so far out that the equations overflow.
+    """
+
+    def __init__(self, scaled: Scaled, here: Iterate, share: float) -> None:
+        self.scaled, self.here, self.share = scaled, here, share
+        needs, uses = scaled.needs, scaled.uses
+        self.pull = here.levels / here.slacks
+        used = sp.csr_array(uses @ sp.diags_array(self.pull))
+        worth = sp.diags_array(scaled.worth * self.pull)
+        valued = sp.csr_array(scaled.gather @ worth)
+        crossed = used @ scaled.worth
+        self.loose = 1 / (sp.csr_array(uses.multiply(used)).sum(axis=1) + here.room / here.rents)
+        self.crossed = crossed
+        #: sums by buyer of what its limits say
+        mine = _by_team(scaled, crossed * self.loose)
+        rented = sp.csr_array(scaled.rented @ sp.diags_array(self.loose))
+        limits = (used @ needs).toarray()
+        self.limits = limits
+        self.bought = (valued @ needs).toarray() - mine @ limits
+        self.mine, self.rented = mine, rented
+        own = valued @ scaled.worth - mine @ crossed
+        spread = here.costs[:, None] * self.bought - share * (rented @ limits)
+        bend = scaled.value(here.levels) + here.costs * own - share * (rented @ crossed)
+        self.spread, self.bend = spread, bend
+        matrix = (needs.T @ (sp.diags_array(self.pull) @ needs)).toarray()
+        matrix[np.diag_indices_from(matrix)] += here.idle / here.prices
+        matrix -= limits.T @ (self.loose[:, None] * limits)
+        matrix -= self.bought.T @ (spread / bend[:, None])
+        if not np.isfinite(matrix).all():
+            raise FloatingPointError("the equations overflow")
+        self._factors = sl.lu_factor(matrix, overwrite_a=True, check_finite=False)
+
+    def solve(self, products: Products, missed: Missed) -> Iterate:
+        """Return the move that :meth:`_solve` finds, once refined.
+
+        Near the end levels are differences of large numbers; what that leaves missed is small, and
+        a second solve makes up for it.
+        """
+        move = self._solve(products, missed)
+        scaled, here = self.scaled, self.here
+        gained = here.costs * scaled.value(move.levels) + scaled.value(here.levels) * move.costs
+        left = Missed(
+            missed.limits - scaled.uses @ move.levels - move.room,
+            missed.goods - scaled.needs.T @ move.levels - move.idle,
+            missed.budgets - gained + self.share * (scaled.rented @ move.rents),
+        )
+        nothing = Products(*map(np.zeros_like, products))
+        return move.moved(self._solve(nothing, left), 1.0)
+
+    def _solve(self, products: Products, missed: Missed) -> Iterate:
+        """Return the move that changes products, and makes up for what is missed, as told.
+
+        Parameters
+        ----------
+        products
+            Changes of the products of pairs, to first order.
+        missed
+            What limits, supplies and budgets are to gain.
+        """
+        scaled, here, share = self.scaled, self.here, self.share
+        activities, limits, goods = products
+        push = activities / here.slacks
+        at_limits = scaled.uses @ push + limits / here.rents - missed.limits
+        gained = scaled.gather @ (scaled.worth * push) - self.mine @ at_limits
+        at_budgets = missed.budgets - here.costs * gained + share * (self.rented @ at_limits)
+        at_goods = (
+            scaled.needs.T @ push
+            - self.limits.T @ (self.loose * at_limits)
+            + goods / here.prices
+            - missed.goods
+            + self.bought.T @ (at_budgets / self.bend)
+        )
+        prices = sl.lu_solve(self._factors, at_goods, check_finite=False)
+        costs = (at_budgets + self.spread @ prices) / self.bend
+        rents = self.loose * (at_limits - self.limits @ prices + self.crossed * costs[scaled.team])
+        slacks = scaled.needs @ prices + scaled.uses.T @ rents
+        slacks -= scaled.worth * costs[scaled.owner]
+        return Iterate(
+            push - self.pull * slacks,
+            slacks,
+            (limits - here.room * rents) / here.rents,
+            rents,
+            (goods - here.idle * prices) / here.prices,
+            prices,
+            costs,
+        )
+
+    def towards(self, barrier: float) -> Iterate:
+        """Return Newton's step to the point of the central path with a given barrier."""
+        here, weights = self.here, self.scaled.weights
+        changes = (barrier * w - p for w, p in zip(weights, here.products(), strict=True))
+        return self.solve(Products(*changes), self.scaled.missed(here, self.share))
+
+
+def _by_team(scaled: Scaled, numbers: Array) -> sp.csr_array:
+    """Return the matrix that adds up limits by buyer, each times a number."""
+    places = (scaled.team, np.arange(len(scaled.team)))
+    return sp.csr_array((numbers, places), shape=(scaled.shape[0], len(scaled.team)))

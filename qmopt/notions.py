@@ -1,0 +1,121 @@
+"""What may be accepted where an equilibrium was not found, and what it has to be for that.
+
+``split``
+    An equilibrium of the market in which each workload has credits of its own: certified like any
+    other, for that division of credits.
+``nash_welfare``
+    An optimum of the plain program under demands: nothing is handed out twice, nobody overspends,
+    and its duality gap is closed. Its regret is measured, and may be large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from qmopt.arguments import named
+from qmopt.certificate import Certificate, measure
+from qmopt.errors import MarketError
+from qmopt.gap import nash_gap
+from qmopt.market import Market
+from qmopt.methods.nash_welfare import NashWelfare
+from qmopt.methods.outcome import Method, Outcome
+from qmopt.methods.split import Split
+from qmopt.point import stated
+from qmopt.utilities.workloads import Workloads
+
+#: Names that may be accepted, and what each is, for the notes of an answer.
+NOTIONS = {
+    "split": "a split: an equilibrium for this division of credits over workloads, not jointly",
+    "nash_welfare": "Nash welfare: indicative prices; teams whose demands are met keep credits "
+    "that they would rather spend",
+}
+
+#: Residuals that a point of Nash welfare need not keep small.
+REGRETTED = ("regret", "thrift")
+
+
+def accepted(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Check names of what is accepted.
+
+    Examples
+    --------
+    >>> accepted("split")
+    ('split',)
+    >>> accepted(["splt"])
+    Traceback (most recent call last):
+    qmopt.errors.MarketError: accept: 'split' or 'nash_welfare' expected, got 'splt'
+    """
+    names = (given,) if isinstance(given, str) else tuple(given)
+    for name in names:
+        if name not in NOTIONS:
+            raise MarketError(f"accept: 'split' or 'nash_welfare' expected, got {named(name)}")
+    return names
+
+
+class Accepted(NamedTuple):
+    """An outcome that is what it claims to be, the method that found it, and its measurement."""
+
+    outcome: Outcome
+    method: Method
+    certificate: Certificate
+
+
+def first_that_holds(
+    market: Market,
+    outcome: Outcome,
+    tolerance: float,
+    accept: tuple[str, ...],
+    time_limit: float,
+) -> Accepted | None:
+    """Return the first accepted notion that holds, or None.
+
+    Parameters
+    ----------
+    market, outcome
+        A market, and what was found that is no equilibrium; if it is of an accepted notion it is
+        looked at first.
+    tolerance
+        At which residuals count.
+    accept
+        Names of notions, in order.
+    time_limit
+        Seconds for each method that is tried.
+    """
+    if not isinstance(market.utility, Workloads):
+        return None
+    for notion in sorted(accept, key=lambda name: name != outcome.notion):
+        method = (Split if notion == "split" else NashWelfare)(time_limit=time_limit)
+        found = outcome if outcome.notion == notion else method.solve(market)
+        certificate = judged(market, found, tolerance)
+        if holds(notion, certificate):
+            return Accepted(found, method, certificate)
+    return None
+
+
+def judged(market: Market, outcome: Outcome, tolerance: float) -> Certificate:
+    """Measure an outcome as what it claims to be.
+
+    A split in its divided market; Nash welfare as an equilibrium, but with the gap of its own
+    program.
+    """
+    if outcome.notion == "split":
+        assert outcome.divided is not None
+        assert outcome.activities is not None
+        levels = outcome.divided.levels(outcome.activities)
+        return measure(outcome.divided.market, outcome.prices, None, tolerance, levels)
+    found = measure(market, outcome.prices, None, tolerance, outcome.activities)
+    with np.errstate(all="ignore"):
+        point = stated(market, outcome.prices, None, outcome.activities)
+        return replace(found, gap=nash_gap(point))
+
+
+def holds(notion: str, certificate: Certificate) -> bool:
+    """Whether an outcome is what it claims to be."""
+    if notion == "split":
+        return certificate.certified()
+    kept = {name: size for name, size in certificate.residuals.items() if name not in REGRETTED}
+    return all(size is not None and abs(size) <= certificate.tolerance for size in kept.values())
