@@ -27,18 +27,6 @@ from qmopt.utilities.workloads import Workloads
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What an answer is, and is not, that was accepted for less than an equilibrium.
-LESS = {
-    "split": (
-        "a split: an equilibrium of workloads with credits of their own; with its credits in one "
-        "purse a team might do better at these prices"
-    ),
-    "nash_welfare": (
-        "a point of greatest Nash welfare: nobody can have more without another having less, but a "
-        "team may be left with credits that it would rather spend at these prices"
-    ),
-}
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Equilibrium:
@@ -110,18 +98,12 @@ class Equilibrium:
         shown = {captions[name]: columns for name, columns in self.columns().items()}
         left_out = [f"excluded: {name}: {reason}" for name, reason in self.excluded.items()]
         headline = f"{market.title or 'Market'}: {self!r}"
-        return page(headline, shown, [*left_out, *self.remarks])
+        return page(headline, shown, [*left_out, *self.notes])
 
     @cached_property
     def _point(self) -> Point:
         allocation = self.allocation if self.activities is None else None
         return Point(self.market, self.prices, allocation, self.activities)
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What a reader should know: first what kind of answer it is, if it is no equilibrium."""
-        less = LESS.get(self.status)
-        return self.notes if less is None else (less, *self.notes)
 
     @property
     def utilities(self) -> Array:

@@ -68,7 +68,7 @@ def to_json(found: Equilibrium) -> dict[str, Any]:
         "unique": dataclasses.asdict(found.unique),
         "excluded": dict(found.excluded),
         "stats": dict(found.stats),
-        "notes": list(found.remarks),
+        "notes": list(found.notes),
     }
 
 

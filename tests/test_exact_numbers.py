@@ -13,7 +13,7 @@ import qmopt as qm
 from qmopt import results, tables
 from qmopt.cli import app
 from qmopt.rationals import rationals, written
-from tests.shipped import CLEARED
+from tests.shipped import CLEARED, WORKLOADS
 
 # three tenths of a chip for as many credits: 1 credit per chip, shared one to two
 TENTHS = """
@@ -203,7 +203,9 @@ def test_the_command_and_its_document(tenths, tmp_path):
     assert "units_exact" not in plain["allocation"][0]
 
 
-@pytest.mark.parametrize("name", [name for name in CLEARED if name != "gpu/bundles"])
+@pytest.mark.parametrize(
+    "name", [name for name in CLEARED if name not in ("gpu/bundles", *WORKLOADS)]
+)
 def test_shipped_markets_have_exactly_the_known_prices(name):
     market = qm.read_market(name, exact=True)
     found = qm.clear(market, exact=True).exact

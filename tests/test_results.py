@@ -25,6 +25,12 @@ TOP = {
 TEAM = {"budget": NUMBER, "spend": NUMBER, "unspent": NUMBER, "utility": NUMBER, "best": MAYBE}
 HELD = {"team": TEXT, "resource": TEXT, "units": NUMBER, "spend": NUMBER}
 ACTIVITY = {"team": TEXT, "option": TEXT, "units": NUMBER}
+LABEL = (str, type(None))
+FOR = {"team": TEXT, "workload": LABEL, "option": LABEL}
+WORKLOAD = {
+    "team": TEXT, "workload": LABEL, "demand": MAYBE, "served": NUMBER, "spend": NUMBER,
+    "gang": int, "value": NUMBER,
+}  # fmt: skip
 CERTIFICATE = {
     "negative": RESIDUAL, "reserve": RESIDUAL, "overspend": RESIDUAL, "regret": RESIDUAL,
     "thrift": RESIDUAL, "overallocated": RESIDUAL, "idle": RESIDUAL, "gap": (*RESIDUAL, type(None)),
@@ -43,13 +49,17 @@ def check(found, fields, *, exact=True):
 
 
 def check_document(document, market):
-    done = {"activities": list} if isinstance(market.utility, qm.Bundles) else {}
+    jobs = isinstance(market.utility, qm.Workloads)
+    done = {"activities": list} if jobs or isinstance(market.utility, qm.Bundles) else {}
+    done |= {"workloads": list} if jobs else {}
     names = list(TOP)
     place = names.index("teams")
     check(document, {k: TOP[k] for k in names[:place]} | done | {k: TOP[k] for k in names[place:]})
     for row in document.get("activities", []):
-        check(row, ACTIVITY)
+        check(row, FOR | {"option": TEXT, "units": NUMBER} if jobs else ACTIVITY)
         assert row["units"] > 0
+    for row in document.get("workloads", []):
+        check(row, WORKLOAD)
     assert document["schema"] == 1
     assert document["status"] == "certified"
     check(document["method"], {"name": TEXT, "settings": dict})
@@ -60,7 +70,7 @@ def check_document(document, market):
     for bounds in document["price_intervals"].values():
         assert bounds is None or (len(bounds) == 2 and all(isinstance(b, MAYBE) for b in bounds))
     for row in document["allocation"]:
-        check(row, HELD, exact="guaranteed" not in row)
+        check(row, FOR | HELD if jobs else HELD, exact="guaranteed" not in row)
         assert row["units"] != 0
     assert list(document["teams"]) == list(market.buyers)
     for row in document["teams"].values():

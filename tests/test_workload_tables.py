@@ -191,9 +191,7 @@ def test_a_split_tells_credits_of_each_workload():
     divided = Divided(market, np.array([0.4, 0.6, 1.0]), np.arange(4))
     found = point(market, *HALVES, notion="split", divided=divided)
     assert found.columns()["workloads"]["credits"].tolist() == [0.4, 0.6, 1.0]
-    assert "credits of their own" in found.remarks[0]
     assert "credits" not in point(market, *HALVES).columns()["workloads"]
-    assert point(market, *HALVES).remarks == ()
 
 
 def test_units_of_no_use_stand_in_rows_without_option():

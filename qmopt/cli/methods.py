@@ -7,6 +7,7 @@ import importlib
 import inspect
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from qmopt.market import Market
     from qmopt.methods import Method
 
-#: Methods by name; anything else is ``package.module:Class``.
+#: Methods for teams without demands by name; anything else is ``package.module:Class``.
 METHODS = {
     "column-generation": "qmopt.methods.column_generation:ColumnGeneration",
     "eisenberg-gale": "qmopt.methods.eisenberg_gale:EisenbergGale",
@@ -27,16 +28,27 @@ METHODS = {
     "pivoting": "qmopt.methods.pivoting:Pivoting",
     "proportional-response": "qmopt.methods.proportional_response:ProportionalResponse",
 }
+#: Methods for workloads by name.
+FOR_WORKLOADS = {
+    "effective-budgets": "qmopt.methods.effective_budgets:EffectiveBudgets",
+    "nash-welfare": "qmopt.methods.nash_welfare:NashWelfare",
+    "split": "qmopt.methods.split:Split",
+}
 #: Solvers by name; anything else is the name of one that CVXPY has installed.
 SOLVERS = {"clarabel": "qmopt.solvers:Clarabel", "scs": "qmopt.solvers:Scs"}
 
 
 def find_method(
-    name: str | None, solver: str | None, time_limit: float | None, market: Market
+    name: str | None,
+    solver: str | None,
+    time_limit: float | None,
+    market: Market,
+    accept: Sequence[str] = (),
 ) -> Method:
     """Return the method of that name, with the solver and time limit asked for.
 
-    Without a name it is the one that suits the market, or, for a solver, ``eisenberg-gale``.
+    Without a name it is the one that suits the market and what is accepted besides an equilibrium,
+    or, for a solver, ``eisenberg-gale``.
 
     Raises
     ------
@@ -46,16 +58,17 @@ def find_method(
     if name is None and solver is None:
         from qmopt.methods.choose import choose
 
-        chosen = choose(market)
+        chosen = choose(market, accept)
         who = f"method {type(chosen).__name__}"
         return chosen if time_limit is None else _with(chosen, "time_limit", time_limit, who)
     name = name or "eisenberg-gale"
-    if name not in METHODS and not re.fullmatch(r"\w+(\.\w+)*:\w+", name):
-        known = ", ".join(METHODS)
+    ours = METHODS | FOR_WORKLOADS
+    if name not in ours and not re.fullmatch(r"\w+(\.\w+)*:\w+", name):
+        known = ", ".join(ours)
         raise typer.BadParameter(
             f"{name!r} is not one of {known}, nor of the form package.module:Class"
         )
-    path = METHODS.get(name, name)
+    path = ours.get(name, name)
     with blaming(f"method {name}", path.partition(":")[0]):
         made = _load(path)
         method: Any = _made(name, made) if isinstance(made, type) else made

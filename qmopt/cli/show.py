@@ -47,14 +47,15 @@ def equilibrium(found: Equilibrium) -> None:
     _allocation(found)
     _activities(found)
     _teams(found)
-    certificate(found.certificate)
+    split = " of the split, in which each workload has credits of its own"
+    certificate(found.certificate, split if found.status == "split" else "")
     _remarks(found)
 
 
-def certificate(measured: Certificate) -> None:
-    """Print each residual with what it says, and the verdict."""
+def certificate(measured: Certificate, of: str = "") -> None:
+    """Print each residual with what it says, and the verdict; of what, if not of the market."""
     screen = console()
-    screen.print(Text("Certificate (each number is relative; 0 is exact)", "bold"))
+    screen.print(Text(f"Certificate{of} (each number is relative; 0 is exact)", "bold"))
     sizes = measured.residuals
     put(
         screen,
@@ -157,7 +158,7 @@ def _remarks(found: Equilibrium) -> None:
         )
     for name, reason in found.excluded.items():
         screen.print(f"excluded: {printable(name)}: {printable(reason)}")
-    for note in found.remarks:
+    for note in found.notes:
         screen.print(f"note: {printable(note)}")
     seconds = found.stats.get("seconds")
     spent = sum(seconds.values()) if isinstance(seconds, Mapping) else seconds

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from qmopt.cli.foreign import blaming
-from qmopt.cli.methods import METHODS, find_method
+from qmopt.cli.methods import FOR_WORKLOADS, METHODS, find_method
 from qmopt.cli.terminal import CERTIFIED, FAILED, LESS, complain, counted, waiting, working
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ Limit = Annotated[
 ]
 
 
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
 def clear(
     path: Source,
     tolerance: Tolerance = 1e-8,
@@ -77,8 +82,17 @@ def clear(
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"{', '.join(f'`{name}`' for name in METHODS)}, or `package.module:Class` of your "
-            "own. Default: what suits the market.",
+            help=f"{_listed(METHODS)}; for workloads {_listed(FOR_WORKLOADS)}; or "
+            "`package.module:Class` of your own. Default: what suits the market.",
+        ),
+    ] = None,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="For workloads, what else may be returned if no equilibrium is found, labelled so "
+            "and with exit code 3: `split` (each workload has credits of its own), or "
+            "`nash_welfare` (prices as an indication). May be repeated.",
         ),
     ] = None,
     solver: Annotated[
@@ -115,12 +129,14 @@ def clear(
         from qmopt.arguments import named
         from qmopt.clearing import clear as clear_market
         from qmopt.errors import QmoptError
+        from qmopt.notions import accepted
         from qmopt.reading import read_market
 
+        accepts = accepted(name.replace("-", "_") for name in accept or ())
         if out is not None:
             files.refuse_foreign(out)
         market = read_market(path, exact=exact, **csv)
-        chosen = find_method(method, solver, time_limit, market)
+        chosen = find_method(method, solver, time_limit, market, accepts)
         running = _one(near, "allocation", csv) if near else None
         told = f"clearing {counted(market.n, 'team')} x {counted(market.m, 'resource')}"
         try:
@@ -128,7 +144,14 @@ def clear(
                 waiting(f"{told} by {type(chosen).__name__}", quiet=quiet),
                 blaming(f"method {method or named(chosen)}", type(chosen).__module__),
             ):
-                found = clear_market(market, chosen, tolerance=tolerance, near=running, exact=exact)
+                found = clear_market(
+                    market,
+                    chosen,
+                    tolerance=tolerance,
+                    near=running,
+                    exact=exact,
+                    accept=accepts,
+                )
         except QmoptError as error:
             if out is not None:
                 files.record_failure(error, out)
