@@ -15,8 +15,8 @@ definite; at share 1 it is neither.
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg as sl
 import scipy.sparse as sp
+from scipy.linalg.lapack import dgetrf, dgetrs
 
 from qmopt.methods.activities.scaled import Iterate, Missed, Products, Scaled
 from qmopt.utilities.protocol import Array
@@ -37,7 +37,7 @@ class Reduced:
     Raises
     ------
     FloatingPointError
-        If an iterate is so far out that the equations overflow.
+        If an iterate is so far out that the equations overflow, or singular.
     """
 
     def __init__(self, scaled: Scaled, here: Iterate, share: float) -> None:
@@ -67,7 +67,10 @@ class Reduced:
         matrix -= self.bought.T @ (spread / bend[:, None])
         if not np.isfinite(matrix).all():
             raise FloatingPointError("the equations overflow")
-        self._factors = sl.lu_factor(matrix, overwrite_a=True, check_finite=False)
+        factors, pivots, singular = dgetrf(matrix, overwrite_a=True)
+        if singular:
+            raise FloatingPointError("the equations are singular")
+        self._factors = factors, pivots
 
     def solve(self, products: Products, missed: Missed) -> Iterate:
         """Return the move that :meth:`_solve` finds, once refined.
@@ -109,7 +112,7 @@ class Reduced:
             - missed.goods
             + self.bought.T @ (at_budgets / self.bend)
         )
-        prices = sl.lu_solve(self._factors, at_goods, check_finite=False)
+        prices = dgetrs(*self._factors, at_goods)[0]
         costs = (at_budgets + self.spread @ prices) / self.bend
         rents = self.loose * (at_limits - self.limits @ prices + self.crossed * costs[scaled.team])
         slacks = scaled.needs @ prices + scaled.uses.T @ rents

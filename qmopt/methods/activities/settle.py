@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from qmopt.methods.activities.reduced import Reduced
 from qmopt.methods.activities.scaled import Iterate, Scaled
 from qmopt.methods.least_step import least_step
 from qmopt.utilities.protocol import Array
@@ -26,6 +27,11 @@ SLACK = 1e-11
 SOLVED, SETTLED, FAR = 1e-12, 1e-10, 1e3
 #: Newton's steps, from how many on they have to contract, and how often sides may change.
 STEPS, LEAST, ROUNDS = 12, 3, 40
+#: Barriers at which sides are told where they are not clear at the end of the path, and the
+#: relative change of a step that is as good as at the point with that barrier.
+BARRIERS, CENTRED = (1e-11, 1e-9, 1e-12, 1e-8), 0.1
+#: Share of a budget, or of a good's mean price, below which something is next to nothing.
+USUAL = 1e-2
 #: Share of the largest residual from which on an equation takes part in a contradiction.
 PART = 0.02
 Mask = NDArray[np.bool_]
@@ -56,6 +62,9 @@ def settle(
 ) -> tuple[Array, Array] | None:
     """Return prices (m,) and levels (K,) in the market's units, or None where none were found.
 
+    The sides are told at the end of the path; where they were not clear there, at other points of
+    it.
+
     Parameters
     ----------
     scaled
@@ -67,6 +76,35 @@ def settle(
     deadline
         Of ``time.monotonic``, after which no other sides are tried.
     """
+    for barrier in (0.0, *BARRIERS):
+        there = _centred(scaled, here, barrier, share) if barrier else here
+        found = _settle(scaled, there, share, deadline)
+        if found is not None or time.monotonic() > deadline:
+            return found
+    return None
+
+
+def _centred(scaled: Scaled, here: Iterate, barrier: float, share: float) -> Iterate:
+    """Go to the point of the path with a given barrier, from near it."""
+    for _ in range(STEPS):
+        try:
+            move = Reduced(scaled, here, share).towards(barrier)
+        except FloatingPointError:
+            return here
+        change = here.relative(move)
+        there = here.moved(move, min(1.0, 0.9 / max(float(-change.min()), 1e-300)))
+        if not np.isfinite(there.product()):
+            return here
+        here = there
+        if np.abs(change).max() < CENTRED:
+            return here
+    return here
+
+
+def _settle(
+    scaled: Scaled, here: Iterate, share: float, deadline: float
+) -> tuple[Array, Array] | None:
+    """Tell sides at one point, solve, and change sides until nothing is broken."""
     sides = _first_sides(scaled, here)
     tried: set[tuple[int, int]] = set()
     start = _Point(here.levels, here.prices, here.rents, here.costs)
@@ -122,23 +160,39 @@ def _solve(
         by_price, by_level, by_rent, by_cost = np.split(
             step, np.cumsum([len(sold), len(used), len(met)])
         )
+        units = _units(scaled, point)
         levels, prices, rents = point.levels.copy(), point.prices.copy(), point.rents.copy()
-        prices[sold] *= 1 + by_price
-        levels[used] *= 1 + by_level
-        rents[met] *= 1 + by_rent
-        point = _Point(levels, prices, rents, point.costs * (1 + by_cost))
+        prices[sold] += by_price * units.prices[sold]
+        levels[used] += by_level * units.levels[used]
+        rents[met] += by_rent * units.rents[met]
+        point = _Point(levels, prices, rents, point.costs + by_cost * units.costs)
     return point, off
+
+
+def _units(scaled: Scaled, point: _Point) -> _Point:
+    """Units of changes: what is there, but of what is next to nothing some part of a usual size.
+
+    In its own size that would hardly move, though it may have to go to 0.
+    """
+    owner, brought = scaled.owner, point.costs[scaled.owner] * scaled.worth
+    return _Point(
+        np.maximum(point.levels, USUAL * scaled.budgets[owner] / brought),
+        np.maximum(point.prices, USUAL * scaled.weights.goods),
+        np.maximum(point.rents, USUAL * scaled.budgets[scaled.team]),
+        point.costs,
+    )
 
 
 def _equations(
     scaled: Scaled, point: _Point, chosen: tuple[NDArray[np.int64], ...], share: float
 ) -> tuple[Array, sp.csr_array]:
-    """Relative residuals of the equations, and their slopes in relative changes.
+    """Relative residuals of the equations, and their slopes in changes by :func:`_units`.
 
     An activity in use costs what it brings; a sold good is handed out; a limit that is met is; and
     value, at its cost, is the budget with the rents that it includes.
     """
     used, sold, met = chosen
+    units = _units(scaled, point)
     owner = scaled.owner[used]
     brought = point.costs[owner] * scaled.worth[used]
     needs, uses = sp.csr_array(scaled.needs[used]), sp.csc_array(scaled.uses)[:, used]
@@ -146,17 +200,17 @@ def _equations(
     per = sp.diags_array(1 / brought)
     dear = asked / brought
     n, count = len(scaled.budgets), len(used)
-    by_price = per @ needs[:, sold] @ sp.diags_array(point.prices[sold])
-    by_rent = per @ uses[met].T @ sp.diags_array(point.rents[met])
+    by_price = per @ needs[:, sold] @ sp.diags_array(units.prices[sold])
+    by_rent = per @ uses[met].T @ sp.diags_array(units.rents[met])
     by_cost = sp.csr_array((-dear, (np.arange(count), owner)), shape=(count, n))
-    levels = sp.diags_array(point.levels[used])
+    levels = sp.diags_array(units.levels[used])
     sold_by_level, met_by_level = needs[:, sold].T @ levels, uses[met] @ levels
     value = scaled.value(point.levels)
     spent = point.costs * value / scaled.budgets
-    paid = brought * point.levels[used] / scaled.budgets[owner]
+    paid = brought * units.levels[used] / scaled.budgets[owner]
     budget_by_level = sp.csr_array((-paid, (owner, np.arange(count))), shape=(n, count))
     rented = share * sp.csr_array(sp.diags_array(1 / scaled.budgets) @ scaled.rented)
-    budget_by_rent = sp.csc_array(rented)[:, met] @ sp.diags_array(point.rents[met])
+    budget_by_rent = sp.csc_array(rented)[:, met] @ sp.diags_array(units.rents[met])
     off = (
         dear - 1,
         scaled.handed_out(point.levels)[sold] - 1,
