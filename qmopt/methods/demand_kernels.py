@@ -12,9 +12,6 @@ import numpy as np
 from qmopt.loops import compiled
 from qmopt.methods.demand_hull import respond
 
-#: Share of an option's own weight below which what is left of it is not found by subtracting.
-RULING = 1e-2
-
 _compiled = compiled(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 
 
@@ -72,41 +69,6 @@ def centre(
 
 
 @_compiled
-def without(k, low, high, worths, rates, thetas, e1, e2):
-    """Return the determinant of a buyer's two equations without one option; a sum of squares.
-
-    Where demand has no end, as a multiple of its infinite pivot.
-    """
-    rr, rc, cc, tilt = e1, 0.0, e2, 0.0
-    if e1 < np.inf:
-        for other in range(low, high):
-            if other != k:
-                rr += rates[other] * rates[other] * thetas[other - low]
-                rc += rates[other] * worths[other] * thetas[other - low]
-        tilt = rc / rr
-        cc += tilt * tilt * e1
-    for other in range(low, high):
-        if other != k:
-            rest = worths[other] - tilt * rates[other]
-            cc += rest * rest * thetas[other - low]
-    return rr * cc if e1 < np.inf else cc
-
-
-@_compiled
-def between(k, j, low, high, worths, rates, thetas, e1, e2):
-    """Return what joins two options that rule a buyer; nothing large is subtracted."""
-    if e1 == np.inf:
-        return worths[k] * worths[j]
-    found = rates[k] * rates[j] * e2 + worths[k] * worths[j] * e1
-    for other in range(low, high):
-        if other != k and other != j:
-            of_k = rates[k] * worths[other] - worths[k] * rates[other]
-            of_j = rates[j] * worths[other] - worths[j] * rates[other]
-            found += thetas[other - low] * of_k * of_j
-    return found
-
-
-@_compiled
 def reduce(
     start, stop, begin, goods, worths, rates, budgets, demands, primal, dual, dp, dy, db, du, dq,
     beta, mu, spare, y, z, inverse, ratio, schur, diagonal, right, taken, worst,
@@ -139,48 +101,33 @@ def reduce(
             served += r * amount
             rr += r * r * theta
             rc += r * c * theta
-        # without a cap the first pivot is infinite, and only ratios to it matter
-        one, tilt, e1, e2 = 1.0, 0.0, np.inf, gain / beta[i]
-        cc = e2
+        one, tilt, cc = 0.0, 0.0, gain / beta[i]
         if capped:
             mu[i] += dual * step_u
             spare[i] += primal * dq[i]
             total += mu[i] * spare[i]
-            e1 = spare[i] / mu[i]
-            rr += e1
+            rr += spare[i] / mu[i]
             one, tilt = 1 / rr, rc / rr
-            cc += tilt * tilt * e1
+            cc += tilt * tilt * spare[i] / mu[i]
             short = abs(demands[i] - served - spare[i]) / demands[i]
             worst[0] = max(worst[0], short)
         worst[0] = max(worst[0], abs(1 - beta[i] * gain / budgets[i]))
         for k in range(low, high):
             rest = worths[k] - tilt * rates[k]
-            by_rate[k - low] = rates[k] * thetas[k - low] if capped else 0.0
+            by_rate[k - low] = rates[k] * thetas[k - low]
             by_rest[k - low] = rest * thetas[k - low]
             cc += rest * by_rest[k - low]
         two = 1 / cc
-        inverse[i, 0], inverse[i, 1], ratio[i] = one if capped else 0.0, two, tilt
+        inverse[i, 0], inverse[i, 1], ratio[i] = one, two, tilt
         first = -one * demands[i] if capped else 0.0
         second = two * (budgets[i] / beta[i] - (tilt * demands[i] if capped else 0.0))
-        ruling = -1
         for k in range(low, high):
-            j, theta, rate, rest = goods[k], thetas[k - low], by_rate[k - low], by_rest[k - low]
+            j, rate, rest = goods[k], by_rate[k - low], by_rest[k - low]
             right[j] += rest * second - rate * first - y[k]
-            left = theta - one * rate * rate - two * rest * rest
-            rules = left < RULING * theta
-            if rules:
-                left = theta * one * two * without(k, low, high, worths, rates, thetas, e1, e2)
-            diagonal[j] += left
+            diagonal[j] += thetas[k - low] - one * rate * rate - two * rest * rest
             rate, rest = one * rate, two * rest
-            for other in range(low, k):
-                both = rate * by_rate[other - low] + rest * by_rest[other - low]
-                if rules and other == ruling:
-                    both = theta * thetas[other - low] * one * two * between(
-                        k, other, low, high, worths, rates, thetas, e1, e2
-                    )  # fmt: skip
-                schur[j, goods[other]] -= both
-            if rules:
-                ruling = k
+            for other in range(k - low):
+                schur[j, goods[low + other]] -= rate * by_rate[other] + rest * by_rest[other]
     return total
 
 

@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 
 from qmopt.generate import resalloc
 from qmopt.methods import demand_path
-from qmopt.methods.demand_path import solve
+from qmopt.methods.demand_newton import Blocks
+from qmopt.methods.demand_path import Rounds, solve
 from qmopt.methods.demand_rows import Demands
 
 INF = np.inf
@@ -178,6 +179,27 @@ def test_each_conjugate_is_reached():
         given = draw(seed, n=1)
         found = solve(given)
         assert given.gap(found.prices, found.levels) <= 1e-8 * given.budgets.sum()
+
+
+def test_few_rounds_are_enough(monkeypatch):
+    """Each has a quarter of the digits that it lacks, at least; so the last of 5 has them all.
+
+    At first a part of the open stands for all of them.
+    """
+    speeds, supplies = resalloc(40_000, 5)
+    rows, demand = dense(speeds)
+    given, said = Demands.of(1, demand, rows, supplies), []
+    monkeypatch.setattr(demand_path, "OPEN", 4000)
+    monkeypatch.setattr(demand_path, "tell", lambda words, *numbers: said.append(numbers))
+    with Blocks(1) as blocks:
+        rounds = Rounds(given, blocks, 1e-9, 200, INF)
+        levels = rounds.run()
+    assert levels is not None
+    assert given.gap(rounds.price, given.fitting(levels)) <= 1e-8 * 40_000
+    # whatever is told is of rounds that were not the last: which, how many open, prices and chips
+    assert said[0][1] > 4000
+    assert len(said) <= 4
+    assert [off for *_, off, _ in said] == sorted((off for *_, off, _ in said), reverse=True)
 
 
 @pytest.mark.parametrize("seed", range(6))
