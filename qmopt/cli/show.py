@@ -114,8 +114,12 @@ def _allocation(found: Equilibrium) -> None:
 
 def _activities(found: Equilibrium) -> None:
     """Print what teams do with bundles and workloads, where there are any."""
-    columns = found.columns()
-    if "activities" in columns:
+    columns, needs = found.columns(), getattr(found.market.utility, "needs", None)
+    # where each option takes one chip, the allocation has said it
+    one_chip = needs is not None and bool(
+        (needs.sum(axis=1) == 1).all() and (needs.data == 1).all()
+    )
+    if "activities" in columns and not one_chip:
         _put("Activities (units of each option)", *_apart(columns["activities"]))
     if "workloads" in columns:
         names, numbers = _apart(columns["workloads"])

@@ -6,7 +6,7 @@ import pytest
 
 import qmopt as qm
 from tests.shipped import WORKLOADS
-from tests.worked_workloads import from_tables
+from tests.worked_workloads import from_tables, recipes
 
 
 @pytest.fixture
@@ -59,6 +59,21 @@ def test_tables_for_people_name_them_too(run, jobs):
     # no name where there is none, and no demand where there is no end of it
     assert rows[3] == ["a", "-", "0.75", "0.75", "1", "0.75"]
     assert all("None" not in line for line in lines)
+    # each option takes one chip, so that the allocation has said what is done
+    assert not any(line.startswith("Activities") for line in lines)
+
+
+def test_recipes_are_shown_as_options_and_as_chips(run, tmp_path):
+    """40 market credits buy what two nodes of 4 x and 2 y need, and the ninth x but the free one."""
+    path = tmp_path / "recipes.toml"
+    qm.tables.write(recipes().tables, path)
+    result = run("clear", path)
+    assert result.exit_code == 0
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert ["a", "w", "node", "2"] in rows
+    assert ["a", "w", "node", "x", "8"] in [row[:5] for row in rows]
+    assert ["a", "w", "node", "y", "4"] in [row[:5] for row in rows]
+    assert ["a", "x", "x", "2", "2", "1"] in rows
 
 
 def test_files_are_measured_as_what_was_cleared(run, jobs):
@@ -161,3 +176,24 @@ def test_nobody_knows_what_to_accept_by_another_name(run, jobs):
     assert result.exit_code == 2
     assert "anything" in result.stderr
     assert "nash_welfare" in result.stderr
+
+
+def test_a_limit_price_holds_in_own_credits(run, tmp_path):
+    """50 market credits for 4 chips, but no more than 3 for each: 6 of the pool's."""
+    market = qm.Market.from_tables(
+        resources=[{"resource": "x", "supply": 4}],
+        pools=[{"pool": "p", "weight": 50, "minted": 100}],
+        teams=[{"team": "a", "credits": 100, "pool": "p"}],
+        workloads=[{"team": "a", "workload": "w", "demand": 10, "limit_price": 6}],
+        bids=[{"team": "a", "workload": "w", "resource": "x", "value": 5}],
+    )
+    path = tmp_path / "limit.toml"
+    qm.tables.write(market.tables, path)
+    refused = run("clear", path)
+    assert refused.exit_code == 2
+    assert "team a, workload w: limit_price 6" in refused.stderr
+    found = document(run("clear", path, "--accept", "split", "--json"))
+    assert found["prices"] == pytest.approx({"x": 3})
+    assert found["workloads"][0]["served"] == pytest.approx(4)
+    assert found["workloads"][0]["spend"] == pytest.approx(12)
+    assert found["workloads"][0]["spend_own"] == pytest.approx(24)
