@@ -114,12 +114,8 @@ def _allocation(found: Equilibrium) -> None:
 
 def _activities(found: Equilibrium) -> None:
     """Print what teams do with bundles and workloads, where there are any."""
-    columns, needs = found.columns(), getattr(found.market.utility, "needs", None)
-    # where each option takes one chip, the allocation has said it
-    one_chip = needs is not None and bool(
-        (needs.sum(axis=1) == 1).all() and (needs.data == 1).all()
-    )
-    if "activities" in columns and not one_chip:
+    columns = found.columns()
+    if "activities" in columns and not _one_chip_each(found.market):
         _put("Activities (units of each option)", *_apart(columns["activities"]))
     if "workloads" in columns:
         names, numbers = _apart(columns["workloads"])
@@ -130,6 +126,12 @@ def _activities(found: Equilibrium) -> None:
             "own unit)"
         )
         _put(title, names, numbers)
+
+
+def _one_chip_each(market: Market) -> bool:
+    """Whether each option takes one chip, so that an allocation says what is done."""
+    needs = market.utility.activities().needs
+    return len(needs.data) == needs.shape[0] and bool((needs.data == 1).all())
 
 
 def _apart(

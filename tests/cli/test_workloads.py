@@ -64,7 +64,7 @@ def test_tables_for_people_name_them_too(run, jobs):
 
 
 def test_recipes_are_shown_as_options_and_as_chips(run, tmp_path):
-    """40 market credits buy what two nodes of 4 x and 2 y need, and the ninth x but the free one."""
+    """Two nodes take 8 of 9 x; the last is worth a credit and costs one, the tenth is free."""
     path = tmp_path / "recipes.toml"
     qm.tables.write(recipes().tables, path)
     result = run("clear", path)
@@ -73,7 +73,7 @@ def test_recipes_are_shown_as_options_and_as_chips(run, tmp_path):
     assert ["a", "w", "node", "2"] in rows
     assert ["a", "w", "node", "x", "8"] in [row[:5] for row in rows]
     assert ["a", "w", "node", "y", "4"] in [row[:5] for row in rows]
-    assert ["a", "x", "x", "2", "2", "1"] in rows
+    assert ["a", "x", "x", "2", "1", "1"] in rows
 
 
 def test_files_are_measured_as_what_was_cleared(run, jobs):
