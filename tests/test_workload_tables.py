@@ -210,3 +210,12 @@ def test_units_of_no_use_stand_in_rows_without_option():
     assert qm.certify(market, [1, 1], bare.tables()["allocation"]).residuals == pytest.approx(
         qm.certify(market, [1, 1], allocation).residuals, abs=1e-9
     )
+
+
+def test_a_notebook_shows_workloads_and_leaves_out_names_that_are_not_there():
+    page = point(from_tables(), *HALVES)._repr_html_()
+    assert "<caption>Workloads, units of demand, credits" in page
+    assert page.count("<table>") == 5
+    # bids for no workload: one of a and two of b, in two tables, and both teams once more
+    assert page.count('<td style="text-align:left"></td>') == 3 + 3 + 2
+    assert "None" not in page
