@@ -8,15 +8,23 @@ its default settings; its seconds count the building of the model. Where it fail
 is that of a second try with shorter steps (0.8), alone; that may fail, too. Ratios are of times
 within the same run, one right after the other. COUNT markets of `generate.market` (default 2000)
 are cleared at 1e-9 at the end.
+
+    python benchmarks/lp.py levels [COUNT]
+
+Bundles and utility caps: LinearProgramming and EisenbergGale with Clarabel, both to the last bits,
+one right after the other, in seconds of the processor (Clarabel counts its own threads and HiGHS
+its own). COUNT markets of `generate.market` (default 300) with caps on half of the teams, a tenth
+to three times what they have without, are cleared by both at 1e-8 at the end.
 """
 
+import contextlib
 import platform
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 import cvxpy as cp
 import numpy as np
@@ -98,12 +106,104 @@ def awkward(count: int) -> str:
     )
 
 
+def capped(n: int, m: int, values: str = "lognormal") -> qm.Market:
+    """Plain bids; half of the teams want no more than a third to three times an equal share."""
+    rng = np.random.default_rng(0)
+    worth = rng.random((n, m)) if values == "uniform" else np.exp(rng.normal(size=(n, m)))
+    budgets = np.exp(rng.normal(size=n))
+    share = worth.max(axis=1) * m * budgets / budgets.sum()
+    caps = np.where(rng.random(n) < 0.5, share * 10 ** rng.uniform(-0.5, 0.5, n), np.inf)
+    title = f"{values}, caps {n} x {m}"
+    return qm.Market(budgets, np.ones(m), qm.Linear(worth), utility_caps=caps, title=title)
+
+
+def recipes(n: int, m: int, each: int, extras: bool = False) -> qm.Market:
+    """So many recipes for each team, of some four goods; with extras, kept credits and reserves."""
+    rng = np.random.default_rng(0)
+    count = n * each
+    needs = np.where(rng.random((count, m)) < 3 / m, np.exp(rng.normal(size=(count, m))), 0.0)
+    needs[np.arange(count), rng.integers(0, m, count)] += 1
+    family = qm.Bundles(np.repeat(np.arange(n), each), needs, rng.uniform(1, 10, count))
+    market = qm.Market(
+        np.exp(rng.normal(size=n)), rng.uniform(1, 9, m), family,
+        title=f"{each} recipes {n} x {m}{', all' if extras else ''}",
+    )  # fmt: skip
+    if not extras:
+        return market
+    had = qm.LinearProgramming().solve(market)
+    value = family.value(had.allocation)
+    part = had.prices.mean() * 10 ** rng.uniform(-1, 1, m)
+    return market.replace(
+        utility_caps=np.where(rng.random(n) < 0.5, value * 10 ** rng.uniform(-1, 0.5, n), np.inf),
+        keep_values=np.where(
+            rng.random(n) < 0.3, value / market.budgets * 10 ** rng.uniform(-1, 1, n), 0
+        ),
+        reserves=np.where(rng.random(m) < 0.3, part, 0),
+    )
+
+
+def against_conic(market: qm.Market) -> str:
+    """One row: seconds of programs and of the polish, and of the conic method."""
+    seconds, words = [], []
+    for method in (qm.LinearProgramming(), qm.EisenbergGale()):
+        begun = time.process_time()
+        try:
+            found = method.solve(market)
+            worst = f"{qm.certify(market, found.prices, found.allocation).worst:9.1e}"
+        except qm.QmoptError:
+            found, worst = None, "   failed"
+        seconds.append(time.process_time() - begun)
+        if found is not None and isinstance(method, qm.LinearProgramming):
+            polish = cast("dict[str, float]", found.stats["seconds"])
+            part = polish["crossover"] / sum(polish.values())
+            words.append(f"{worst} {found.stats['iterations']:4d} {part:7.0%}")
+        else:
+            words.append(worst)
+    ratio = seconds[1] / seconds[0]
+    return (
+        f"{market.title:30s} {seconds[0]:8.2f} s {words[0]} {seconds[1]:8.2f} s {words[1]} "
+        f"{ratio:7.1f}"
+    )
+
+
+def levels(count: int) -> None:
+    """Print the table of bundles and caps, and how awkward markets with caps fare."""
+    columns = f"{'LP':>10s} {'residual':>9s} {'LPs':>4s} {'polish':>7s}"
+    print(f"{'market':30s} {columns} {'conic':>10s} {'residual':>9s} {'conic/LP':>8s}")
+    against_conic(capped(10, 5))  # imports
+    for market in (
+        capped(200, 40), capped(1000, 50), capped(1000, 50, "uniform"), capped(3000, 100),
+        recipes(200, 40, 4), recipes(200, 40, 10, extras=True), recipes(1000, 100, 4),
+        recipes(1000, 100, 4, extras=True),
+    ):  # fmt: skip
+        print(against_conic(market), flush=True)
+    certified, seconds = [0, 0], [0.0, 0.0]
+    for seed in range(count):
+        market = generate.market(seed)
+        rng = np.random.default_rng(seed)
+        had = qm.clear(market, qm.LinearProgramming()).utilities
+        caps = np.where(rng.random(market.n) < 0.5, had * 10 ** rng.uniform(-1, 0.5, market.n), 0)
+        market = market.replace(utility_caps=np.where(caps > 0, caps, np.inf))
+        for k, method in enumerate((qm.LinearProgramming(), qm.EisenbergGale())):
+            begun = time.process_time()
+            with contextlib.suppress(qm.QmoptError):
+                certified[k] += bool(qm.clear(market, method))
+            seconds[k] += time.process_time() - begun
+    print(
+        f"{count} of generate.market with caps, certified at 1e-8: linear programs {certified[0]}, "
+        f"conic {certified[1]}; seconds {seconds[0]:.1f} and {seconds[1]:.1f}"
+    )
+
+
 if __name__ == "__main__":
     print(
         f"{platform.platform()}, Python {platform.python_version()}, highspy "
         f"{version('highspy')}, CVXPY {version('cvxpy')}, "
         f"Clarabel {version('clarabel')}"
     )
+    if sys.argv[1:2] == ["levels"]:
+        levels(int(sys.argv[2]) if len(sys.argv) > 2 else 300)
+        sys.exit()
     print(f"{'market':30s} {'LP':>10s} {'gap':>9s} {'LPs':>4s} {'C':>10s} {'gap':>9s} {'C/LP':>7s}")
     ALONE.solve(generate.uniform(10, 5))  # imports
     conic(generate.uniform(10, 5))

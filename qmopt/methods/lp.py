@@ -1,4 +1,4 @@
-"""Linear programs on HiGHS: Shmyrev's program in shrinking boxes of prices."""
+"""Linear programs on HiGHS: in shrinking boxes of prices, or with tangents that move closer."""
 
 from __future__ import annotations
 
@@ -9,57 +9,44 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from qmopt.arguments import settings
-from qmopt.errors import SolverFailed
+from qmopt.arguments import named, of_kind, settings
+from qmopt.errors import MarketError
 from qmopt.market import Market
 from qmopt.methods.lp_alike import alike
-from qmopt.methods.lp_box import TANGENTS, solve_box
 from qmopt.methods.lp_crossing import cross
-from qmopt.methods.lp_options import Near, Options
-from qmopt.methods.outcome import Outcome, linear_only, restore, trading
-from qmopt.progress import tell
-from qmopt.utilities.pairs import total_by
+from qmopt.methods.lp_levels import LevelSearch
+from qmopt.methods.lp_options import Options
+from qmopt.methods.lp_polishing import in_units, polished
+from qmopt.methods.lp_scaled import Scaled
+from qmopt.methods.lp_search import BoxSearch
+from qmopt.methods.outcome import Outcome, restore, trading
+from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Array
-
-#: Sweeps of proportional bids for prices to begin with.
-SWEEPS = 30
-#: Options beyond one per buyer that a program may have; the box shrinks until they are no more.
-MOST_OPTIONS = 1_000_000
-#: How often it may shrink for that: what is left after these are ties, in the smallest box, too.
-HALVINGS = 12
-#: Least and most half width of a box to begin with, and the least of any, in log prices.
-NARROW, WIDE, NARROWEST = 1e-3, 1.0, 1e-9
-#: How much a box shrinks whose prices all ended inside it.
-SHRINK = 1 / 5
-#: Programs without any gain of the gap after which there is none to be had.
-PATIENCE = 8
-
-
-class _Point(NamedTuple):
-    """Shares of supplies by option, log prices of supplies, and the gap of the full market."""
-
-    gap: float
-    near: Near
-    share: Array
-    log_prices: Array
 
 
 @dataclass(frozen=True)
 class LinearProgramming:
     """Linear programs on HiGHS, with columns generated; stands alone, without any other method.
 
-    Shmyrev's program is curved in the m prices only. A few tangents to these terms within a box of
-    prices make a linear program of few rows, whose row duals are log prices; the next box lies
-    around them and is smaller. The gap of the whole market, from one pass over all values, decides
-    when that is enough. Memory: one copy of the values, and what is within the box.
+    For linear values without caps, Shmyrev's program is curved in the m prices only. A few tangents
+    to these terms within a box of prices make a linear program of few rows, whose row duals are log
+    prices; the next box lies around them and is smaller. The gap of the whole market, from one pass
+    over all values, decides when that is enough. Memory: one copy of the values, and what is within
+    the box.
+
+    For bundles and utility caps it is the program of Eisenberg and Gale, curved in the n utilities,
+    with tangents that move closer to where the last program ended; how far they are above the logs
+    there bounds the gap. Memory: some copies of the activities.
 
     Parameters
     ----------
     tolerance
-        Gap at which the linear programs end, as :attr:`Certificate.gap` measures it. HiGHS's own
-        tolerances let it get to about 1e-10.
+        Gap at which the linear programs end, as :attr:`Certificate.gap` measures it; with bundles
+        or caps a bound of that of the program's point, kept credits with it. HiGHS's own tolerances
+        let it get to about 1e-10.
     crossover
-        Whether to cross over to exact prices. Without it you get the best linear program's point.
+        Whether to go on to exact prices, with bundles or caps by Newton's method on the equations
+        that the point implies. Without it you get the best linear program's point.
     max_iterations
         Linear programs at most.
     time_limit
@@ -68,6 +55,7 @@ class LinearProgramming:
     Notes
     -----
     ``stats["gap"]`` is what the linear programs reached by themselves, before the crossover.
+    Where caps leave the prices of plain bids open, they are the lowest, of every good at once.
 
     References
     ----------
@@ -93,35 +81,43 @@ class LinearProgramming:
     # the logs of nothing are infinite, and at the ends of the range the certificate judges
     @np.errstate(all="ignore")
     def solve(self, market: Market) -> Outcome:
-        """Solve programs in ever smaller boxes, keep the point of least gap, cross over.
+        """Solve programs until the gap is small, keep the point of least gap, go on from there.
 
         Raises
         ------
         MarketError
-            If utilities are not linear, or capped.
+            If values are not sums of activities, as those of linear utilities and bundles are.
         SolverNotInstalled
             If there is no highspy.
         """
-        begun = time.monotonic()
-        linear_only(market, self)
+        of_kind("market", market, Market, "a Market")
+        if not market.utility.additive:
+            raise MarketError(
+                f"LinearProgramming needs linear utilities or bundles, got {named(market.utility)}"
+            )
         inner = trading(market)
+        plain = isinstance(market.utility, Linear) and market.utility_caps.min() == np.inf
+        prices, allocation, status, stats, notes = (
+            self._in_boxes(inner) if plain else self._in_levels(inner)
+        )
+        prices, allocation = restore(market, prices, allocation)
+        return Outcome(prices, allocation, status, stats, notes)
+
+    def _in_boxes(self, inner: Market) -> _Found:
+        """Linear values without caps: boxes of prices, then the crossover."""
+        begun = time.monotonic()
         options = Options.of(inner)
         kinds = alike(options)
-        search = _Search(options if kinds is None else kinds.options)
+        search = BoxSearch(options if kinds is None else kinds.options)
         status = search.run(self.tolerance, self.max_iterations, begun + self.time_limit)
         point = search.ended()
         if kinds is not None:
             near, share = kinds.expand(point.near, point.share)
             point = point._replace(near=near, share=share)
         prices, allocation = search.units(point, inner)
-        solved = time.monotonic()
-        stats: dict[str, Any] = {
-            "iterations": search.programs,
-            "solves": search.solves,
-            "columns": search.columns,
-            "gap": point.gap if np.isfinite(point.gap) else None,
-        }
+        stats = _stats(search, point.gap)
         notes: tuple[str, ...] = ()
+        solved = time.monotonic()
         if self.crossover:
             left = self.time_limit - (solved - begun)
             crossed = cross(inner, options, point.near, prices, allocation, left)
@@ -129,142 +125,46 @@ class LinearProgramming:
             stats |= {"pivots": crossed.pivots, "passes": crossed.passes}
             if not crossed.finished:
                 notes = ("the crossover ran out of time or pivots before it was done",)
-        prices, allocation = restore(market, prices, allocation)
         stats["seconds"] = {"solve": solved - begun, "crossover": time.monotonic() - solved}
-        return Outcome(prices, allocation, status, stats, notes)
+        return _Found(prices, sp.csr_array(allocation), status, stats, notes)
 
-
-class _Search:
-    """The box and the best point between programs."""
-
-    def __init__(self, options: Options) -> None:
-        self.options = options
-        self.best: _Point | None = None
-        self.programs = self.solves = self.columns = 0
-
-    def run(self, tolerance: float, most: int, deadline: float) -> str:
-        """Move and shrink the box until the gap is small; say how it ended."""
-        self._rough(deadline)
-        worse = 0
-        while self.programs < most and time.monotonic() < deadline:
-            near = self._near()
-            try:
-                found = solve_box(
-                    near, self.options.budgets, self.centre, self.half, self.options.floor, deadline
+    def _in_levels(self, inner: Market) -> _Found:
+        """Bundles and caps: tangents to utilities, then the equations that the point implies."""
+        begun = time.monotonic()
+        scaled = Scaled.of(inner)
+        search = LevelSearch(scaled)
+        status = search.run(self.tolerance, self.max_iterations, begun + self.time_limit)
+        point = search.ended()
+        prices, levels, kept = in_units(inner, scaled, point)
+        stats = _stats(search, point.gap)
+        notes: tuple[str, ...] = ()
+        solved = time.monotonic()
+        if self.crossover:
+            exact = polished(inner, prices, levels, kept, begun + self.time_limit)
+            if exact is None:
+                notes = (
+                    "nothing exact was found near the linear programs' point: their own numbers",
                 )
-            except SolverFailed as error:
-                return f"stopped: {error}"
-            self.programs += 1
-            self.solves += found.solves
-            self.columns = max(self.columns, found.columns)
-            point = self._measured(near, found.spend, found.log_prices)
-            tell("linear program {}, gap {:.1e}", self.programs, point.gap)
-            worse += 1
-            if self.best is None or point.gap < self.best.gap:
-                self.best, worse = point, 0
-            if point.gap <= tolerance:
-                return "optimal"
-            if worse >= PATIENCE:
-                return "stalled"
-            self._move(found.log_prices)
-        return "stopped"
+            else:
+                prices, levels = exact
+        stats["seconds"] = {"solve": solved - begun, "crossover": time.monotonic() - solved}
+        return _Found(prices, inner.utility.taken(levels), status, stats, notes)
 
-    def ended(self) -> _Point:
-        """Return the best point; without one, each buyer spends all on its best good."""
-        if self.best is None:
-            near = self.options.near(self.centre, np.zeros(len(self.centre)), self.options.size)
-            assert near is not None
-            _, first = np.unique(near.buyer, return_index=True)
-            near = Near(near.buyer[first], near.good[first], near.worth[first])
-            return self._measured(near, self.options.budgets, self.centre)
-        return self.best
 
-    def units(self, point: _Point, market: Market) -> tuple[Array, sp.csr_array]:
-        """Return prices and allocation of a point, (m,) and (n, m)."""
-        good = point.near.good
-        bought = (good < market.m) & (point.share > 0)
-        buyer, good = point.near.buyer[bought], good[bought]
-        units = point.share[bought] * market.supplies[good]
-        allocation = sp.csr_array((units, (buyer, good)), shape=market.shape)
-        prices = np.exp(point.log_prices + np.log(self.options.scale) - np.log(market.supplies))
-        return np.maximum(prices, market.reserves), allocation
+class _Found(NamedTuple):
+    """Of the part that trades: prices (m,), units (n, m), and what there is to say."""
 
-    def _rough(self, deadline: float) -> None:
-        """Log prices from a few sweeps of proportional bids, and how far they may be off."""
-        options = self.options
-        total = np.zeros(options.shape[1])
-        history = []
-        for sweep in range(1, SWEEPS + 1):
-            log_prices = np.maximum(np.log(options.bid(sweep, total)), options.floor)
-            # what falls out of the range of floats is cheap, not free
-            log_prices = np.maximum(log_prices, log_prices.max() - 600)
-            history.append(log_prices)
-            total += log_prices
-            if time.monotonic() > deadline:
-                break
-        self.centre = history[-1]
-        # the distance left is about what the last half of the sweeps went
-        went = np.abs(self.centre - history[len(history) // 2])
-        worth = np.exp(self.centre - self.centre.max())
-        usual = np.sqrt(worth @ went**2 / worth.sum())
-        self.half = np.clip(2 * (went + usual), NARROW, WIDE)
+    prices: Array
+    allocation: sp.csr_array
+    status: str
+    stats: dict[str, Any]
+    notes: tuple[str, ...]
 
-    def _near(self) -> Near:
-        """Options that matter in the box; it shrinks while they are too many, but for ties."""
-        for _ in range(HALVINGS):
-            near = self.options.near(self.centre, self.half, MOST_OPTIONS)
-            if near is not None:
-                return near
-            self.half = self.half / 2
-        near = self.options.near(self.centre, self.half, self.options.size)
-        assert near is not None
-        return near
 
-    def _measured(self, near: Near, spend: Array, duals: Array) -> _Point:
-        """Turn spends and duals into a point and measure its gap.
-
-        Of a good everybody gets the share of what is spent on it, so that the supply is kept to. A
-        good on which HiGHS's tolerance has swallowed the spends is sold at the dual price instead.
-        At the duals buyers are tied between options exactly as the program has them, which makes
-        the gap the square of the box; but what is paid differs from what was spent, by the box
-        itself. Where a kept credit counts that is worse than prices at which the two agree.
-        """
-        options, m = self.options, len(duals)
-        worth = total_by(near.good, spend, m + 1)[:m]
-        spacing = 2 * self.half / (TANGENTS - 1)
-        sold = np.maximum(np.maximum(np.log(worth), duals - spacing), options.floor)
-        share = spend * np.exp(-np.append(sold, 0.0)[near.good])
-        candidates = [duals] if np.isinf(options.keep).all() else [duals, sold]
-        gaps = [self._gap(near, share, log_prices) for log_prices in candidates]
-        best = int(np.argmin(gaps))
-        return _Point(gaps[best], near, share, candidates[best])
-
-    def _gap(self, near: Near, share: Array, log_prices: Array) -> float:
-        """Gap of the full market, over the worth of the supplies; one pass over all values."""
-        options, (n, m) = self.options, self.options.shape
-        price, reserve = np.exp(log_prices), np.exp(options.floor)
-        goods = near.good < m
-        buyer, good, part = near.buyer[goods], near.good[goods], share[goods]
-        paid = total_by(buyer, part * price[good], n)
-        left = options.budgets - paid
-        kept = np.where(options.keep > -np.inf, np.maximum(left, 0), 0.0)
-        # log of the utility over the budget: of goods and kept credits
-        terms = np.log(part / options.budgets[buyer]) + near.worth[goods]
-        utility = np.log(kept / options.budgets) + options.keep
-        largest = utility.copy()
-        np.maximum.at(largest, buyer, terms)
-        total = total_by(buyer, np.exp(terms - largest[buyer]), n)
-        utility = largest + np.log(total + np.exp(utility - largest))
-        idle = 1 - total_by(good, part, m)
-        lost = options.budgets @ (options.best(log_prices) - utility) - (left - kept).sum()
-        gap = float(((price - reserve) @ idle + lost) / price.sum())
-        return np.inf if np.isnan(gap) else abs(gap)
-
-    def _move(self, log_prices: Array) -> None:
-        """Centre the box at the last duals; widen it where they left, or narrow it everywhere."""
-        part = np.abs(log_prices - self.centre) / self.half
-        if (part > 0.99).any():
-            half = np.where(part > 0.99, 2 * self.half, self.half)
-        else:
-            half = np.where(part > 0.5, self.half / 2, self.half * SHRINK)
-        self.centre, self.half = log_prices, np.maximum(half, NARROWEST)
+def _stats(search: BoxSearch | LevelSearch, gap: float) -> dict[str, Any]:
+    return {
+        "iterations": search.programs,
+        "solves": search.solves,
+        "columns": search.columns,
+        "gap": gap if np.isfinite(gap) else None,
+    }

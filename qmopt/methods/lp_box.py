@@ -191,13 +191,13 @@ class _Box:
         """Of some options, the few cheapest of each buyer and of each good; ties by lot."""
         lot = np.random.default_rng(0).random(len(others))
         place = self.other[others]
-        kept = _rank(self.near.buyer[place], cost, lot) < FEW
-        kept |= _rank(self.near.good[place], cost, lot) < FEW
+        kept = rank(self.near.buyer[place], cost, lot) < FEW
+        kept |= rank(self.near.good[place], cost, lot) < FEW
         return others[kept]
 
 
-def _rank(group: NDArray[np.int64], cost: Array, lot: Array) -> NDArray[np.int64]:
-    """Place of each within its group, cheapest first."""
+def rank(group: NDArray[np.int64], cost: Array, lot: Array) -> NDArray[np.int64]:
+    """Place of each within its group, cheapest first; ties by lot."""
     order = np.lexsort((lot, cost, group))
     sorted_group = group[order]
     start = np.flatnonzero(np.append(True, sorted_group[1:] != sorted_group[:-1])[: len(group)])

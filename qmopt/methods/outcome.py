@@ -159,7 +159,7 @@ def refuse_caps(market: Market) -> None:
     if capped.size:
         raise MarketError(
             f"buyer {market.buyers[capped[0]]}: utility caps are not for this method; "
-            "EisenbergGale takes them"
+            "EisenbergGale and LinearProgramming take them"
         )
 
 

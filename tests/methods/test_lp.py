@@ -9,7 +9,16 @@ import pytest
 
 import qmopt as qm
 from qmopt import generate
-from qmopt.methods import lp, lp_alike, lp_box, lp_options
+from qmopt.methods import (
+    lp,
+    lp_alike,
+    lp_box,
+    lp_levels,
+    lp_options,
+    lp_scaled,
+    lp_search,
+    lp_segments,
+)  # fmt: skip
 
 ALONE = qm.LinearProgramming(crossover=False)
 
@@ -136,7 +145,7 @@ def test_columns_are_generated(monkeypatch):
 
 
 def test_the_box_shrinks_while_too_much_is_in_it(monkeypatch):
-    monkeypatch.setattr(lp, "MOST_OPTIONS", 100)
+    monkeypatch.setattr(lp_search, "MOST_OPTIONS", 100)
     outcome, certificate = measured(generate.uniform(200, 20))
     assert certificate.gap <= 1e-9
     assert outcome.stats["columns"] <= 100 + 200
@@ -144,7 +153,7 @@ def test_the_box_shrinks_while_too_much_is_in_it(monkeypatch):
 
 def test_ties_do_not_hold_it_up(monkeypatch):
     """Where everything is tied no box is small enough, and there is no need of one."""
-    monkeypatch.setattr(lp, "MOST_OPTIONS", 1)
+    monkeypatch.setattr(lp_search, "MOST_OPTIONS", 1)
     market = qm.Market(np.arange(1, 31), np.ones(10), qm.Linear(np.ones((30, 10))))
     outcome, certificate = measured(market)
     assert certificate.gap <= 1e-9
@@ -183,7 +192,7 @@ def test_a_solver_that_fails_leaves_what_there_is(monkeypatch):
     def fails(*_):
         raise qm.SolverFailed("HiGHS says 'Error'")
 
-    monkeypatch.setattr(lp, "solve_box", fails)
+    monkeypatch.setattr(lp_search, "solve_box", fails)
     outcome = ALONE.solve(generate.uniform(20, 5))
     assert outcome.status == "stopped: HiGHS says 'Error'"
     found = qm.clear(generate.uniform(20, 5), qm.LinearProgramming())  # the crossover does it all
@@ -191,19 +200,17 @@ def test_a_solver_that_fails_leaves_what_there_is(monkeypatch):
 
 
 def test_what_it_does_not_cover_is_told():
-    with pytest.raises(qm.MarketError, match="caps"):
-        ALONE.solve(qm.Market([1], [1], qm.Linear([[1]]), utility_caps=[1]))
-    with pytest.raises(qm.MarketError, match="linear utilities"):
+    with pytest.raises(qm.MarketError, match="linear utilities or bundles"):
         ALONE.solve(qm.Market([1], [1], Other()))
 
 
 def test_it_stands_alone():
     """None of its files knows another method; the crossover is a choice."""
-    for module in (lp, lp_alike, lp_box, lp_options):  # lp_crossing is the crossover
+    own = (lp, lp_alike, lp_box, lp_levels, lp_options, lp_scaled, lp_search, lp_segments)
+    known = {module.__name__ for module in own} | {"qmopt.methods.outcome"}
+    for module in own:  # lp_crossing and lp_polishing are the crossover
         tree = ast.parse(inspect.getsource(module))
         imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
         methods = {name for name in imported if name and name.startswith("qmopt.methods.")}
-        assert methods <= {
-            f"qmopt.methods.{name}"
-            for name in ("lp_alike", "lp_box", "lp_crossing", "lp_options", "outcome")
-        }
+        crossover = {"qmopt.methods.lp_crossing", "qmopt.methods.lp_polishing"}
+        assert methods <= (known | crossover if module is lp else known)
