@@ -23,8 +23,8 @@ import scipy
 
 import qmopt as qm
 from qmopt.generate import resalloc
-from qmopt.methods.demand_path import solve
-from qmopt.methods.demand_rows import Demands
+from qmopt.methods.demands.path import solve
+from qmopt.methods.demands.rows import Buyers
 
 JOBS, RUNS = 1_000_000, 5
 KINDS = (4, 8, 16)
@@ -44,7 +44,7 @@ def row(kinds):
     """Solve some times; print the least and the middle time and what was measured."""
     speeds, supplies = resalloc(JOBS, kinds)
     begin, goods = np.arange(JOBS + 1) * kinds, np.tile(np.arange(kinds, dtype=np.int32), JOBS)
-    given = Demands.of(1, 1, (begin, goods, speeds.ravel(), 1), supplies)
+    given = Buyers.of(1, 1, (begin, goods, speeds.ravel(), 1), supplies)
     times, busy = [], []
     for _ in range(RUNS):
         begun, worked = time.perf_counter(), time.process_time()
@@ -68,7 +68,7 @@ def main():
     print(f"{platform.platform()}, Python {platform.python_version()}, qmopt {qm.__version__}")
     print(f"numpy {np.__version__}, scipy {scipy.__version__}, numba {numba.__version__}")
     print(f"{JOBS} jobs; {len(os.sched_getaffinity(0))} threads; least and middle of {RUNS} runs\n")
-    solve(Demands.of(1, 1, ([0, 1], [0], 1, 1), [1]))  # compiled code is loaded here
+    solve(Buyers.of(1, 1, ([0, 1], [0], 1, 1), [1]))  # compiled code is loaded here
     heads = ("kinds", "least", "middle", "cpu", "steps", "status", "dual", "gap/job", "regret")
     widths = (">5s", ">7s", ">7s", ">7s", ">6s", "8s", ">16s", ">9s", ">8s")
     print(

@@ -11,7 +11,11 @@ from qmopt.market import Market
 from qmopt.methods.activities.path import follow
 from qmopt.methods.activities.scaled import Scaled
 from qmopt.methods.activities.settle import settle
+from qmopt.methods.one_demand import solve_rows
 from qmopt.methods.outcome import Outcome, restore_levels, trading
+
+#: Gap over all credits at which rounds over many buyers end: their bests are exact at any prices.
+TOLERANCE = 1e-9
 
 
 # where an iterate leaves the range of floats it is not kept
@@ -37,6 +41,9 @@ def solve_activities(
     time_limit
         Seconds for all.
     """
+    by_rows = solve_rows(market, tolerance=TOLERANCE, most=most, time_limit=time_limit)
+    if by_rows is not None:
+        return by_rows
     begun = time.monotonic()
     deadline = begun + time_limit
     inner = trading(market)

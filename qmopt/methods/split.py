@@ -23,7 +23,7 @@ from qmopt.utilities.protocol import Array
 from qmopt.utilities.workloads import Workloads
 
 #: Merit at which the rough prices that the first division is made at are left.
-ROUGH = 1e-4
+ROUGH = 1e-2
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
-from qmopt.methods.demand_hull import conjugates, respond, settle, survey
-from qmopt.methods.demand_rows import Demands
+from qmopt.methods.demands.hull import conjugates, respond, settle, survey
+from qmopt.methods.demands.rows import Buyers
 
 
 def buyer(seed, m=5):
@@ -14,7 +14,7 @@ def buyer(seed, m=5):
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, m + 1))
     rows = ([0, count], rng.permutation(m)[:count], rng.uniform(0.5, 3, count))
-    given = Demands.of(
+    given = Buyers.of(
         rng.uniform(0.5, 3),
         np.inf if seed % 4 == 0 else rng.uniform(0.3, 3),
         (*rows, rng.uniform(0.5, 2, count)),
@@ -119,7 +119,7 @@ def test_the_walk_by_hand():
     For 1 credit all of the slow, for 4 all of the fast: 1.5 speed per credit on the way. With 2
     credits: beta = 1.5, so u = 2 / 1.5 = 4 / 3, a sixth of the fast, and mu = beta - 1 = 1 / 2.
     """
-    given = Demands.of([2], [1], ([0, 2], [0, 1], [1, 3], 1), [1, 1])
+    given = Buyers.of([2], [1], ([0, 2], [0, 1], [1, 3], 1), [1, 1])
     price, y = np.array([1.0, 4.0, 1.0]), np.empty(2)
     beta, mu, here, other = respond(0, 2, *given.rows[1:4], price, 2.0, 1.0)
     assert (beta, mu, here, other) == (1.5, 0.5, 0, 1)

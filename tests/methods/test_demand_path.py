@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from qmopt.generate import resalloc
-from qmopt.methods import demand_path
-from qmopt.methods.demand_newton import Blocks
-from qmopt.methods.demand_path import Rounds, solve
-from qmopt.methods.demand_rows import Demands
+from qmopt.methods.demands import path as demand_path
+from qmopt.methods.demands.newton import Blocks
+from qmopt.methods.demands.path import Rounds, solve
+from qmopt.methods.demands.rows import Buyers
 
 INF = np.inf
 
@@ -36,7 +36,7 @@ def draw(seed, n=None, m=None):
     endless = rng.random(n) < rng.choice([0, 0.3, 1])
     supplies = positive(m, 3) * n / m * rng.choice([0.1, 0.3, 1, 3])
     usual = budgets.sum() / supplies.sum()
-    return Demands.of(
+    return Buyers.of(
         budgets,
         np.where(endless, INF, positive(n, 3)),
         rows,
@@ -85,7 +85,7 @@ def test_prices_of_many_buyers_as_the_textbook_program(seed):
     """With 60 buyers of continuous numbers on 3 scarce goods, prices are unique."""
     rng = np.random.default_rng(seed)
     rows, demand = dense(rng.uniform(0.5, 2, (60, 3)))
-    given = Demands.of(rng.uniform(0.5, 2, 60), demand, rows, [10.0, 8.0, 5.0])
+    given = Buyers.of(rng.uniform(0.5, 2, 60), demand, rows, [10.0, 8.0, 5.0])
     _, prices = conic(given)
     assert_allclose(solve(given).prices, prices, rtol=2e-5)
 
@@ -107,7 +107,7 @@ def test_one_good_by_hand():
     The second would take a quarter; it gets its tenth, and nine tenths go to the first, for
     3 / 0.9 a chip. So the second spends a third of its credit.
     """
-    given = Demands.of([3, 1], [1, 0.1], ([0, 1, 2], [0, 0], [5, 7], 1), [1])
+    given = Buyers.of([3, 1], [1, 0.1], ([0, 1, 2], [0, 0], [5, 7], 1), [1])
     found = solve(given)
     assert_allclose(found.prices, [10 / 3], rtol=1e-8)
     assert_allclose(found.levels, [0.9, 0.1], rtol=1e-8)
@@ -118,7 +118,7 @@ def test_speed_counts_against_demand():
 
     Both chips serve 3, more than 2: half of the slow chip is too many, and costs nothing.
     """
-    given = Demands.of([4], [2], ([0, 2], [0, 1], [6, 1], [2, 1]), [0.5, 3])
+    given = Buyers.of([4], [2], ([0, 2], [0, 1], [6, 1], [2, 1]), [0.5, 3])
     found = solve(given)
     # fast: 0.5 chips serve 1; the slow serve the other unit, 1 of 3 chips; value 3 + 1 = 4. One
     # credit of value is worth beta = 4 / 4; slow: 0 + mu = beta; fast: p + 2 mu = 6 beta.
@@ -128,21 +128,21 @@ def test_speed_counts_against_demand():
 
 def test_all_demands_met_means_no_price():
     rows, demand = dense([[2, 1], [1, 3], [1, 1]])
-    found = solve(Demands.of([1, 2, 3], demand, rows, [5, 5]))
+    found = solve(Buyers.of([1, 2, 3], demand, rows, [5, 5]))
     assert_allclose(found.prices, 0, atol=1e-8)
 
 
 def test_plain_fisher_by_hand():
     """Two buyers of 1 credit, each likes the good of its own best, one chip each: both cost 1."""
     rows, demand = dense([[2, 1], [1, 2]], INF)
-    found = solve(Demands.of(1, demand, rows, [1, 1]))
+    found = solve(Buyers.of(1, demand, rows, [1, 1]))
     assert_allclose(found.prices, [1, 1], rtol=1e-8)
     assert_allclose(found.levels, [1, 0, 0, 1], atol=1e-8)
 
 
 def test_reserves_leave_chips_idle():
     """4 credits at a reserve of 2 buy 2 of 5 chips."""
-    found = solve(Demands.of([3, 1], INF, ([0, 1, 2], [0, 0], 1, 1), [5], reserves=[2]))
+    found = solve(Buyers.of([3, 1], INF, ([0, 1, 2], [0, 0], 1, 1), [5], reserves=[2]))
     assert_allclose(found.prices, [2], rtol=1e-7)
     assert_allclose(found.levels, [1.5, 0.5], rtol=1e-7)
     assert (found.prices >= 2).all()
@@ -153,7 +153,7 @@ def test_kept_credits_by_hand():
 
     Alone on 2 chips with 10 credits it would pay 5; so the price is 2, and 6 credits are kept.
     """
-    given = Demands.of([10], INF, ([0, 1], [0], 2, 1), [2], keeps=[1])
+    given = Buyers.of([10], INF, ([0, 1], [0], 2, 1), [2], keeps=[1])
     found = solve(given)
     assert_allclose(found.prices, [2], rtol=1e-8)
     assert_allclose(given.welfare(found.levels), 10 * np.log(10) - 6, rtol=1e-8)
@@ -188,7 +188,7 @@ def test_few_rounds_are_enough(monkeypatch):
     """
     speeds, supplies = resalloc(40_000, 5)
     rows, demand = dense(speeds)
-    given, said = Demands.of(1, demand, rows, supplies), []
+    given, said = Buyers.of(1, demand, rows, supplies), []
     monkeypatch.setattr(demand_path, "OPEN", 4000)
     monkeypatch.setattr(demand_path, "tell", lambda words, *numbers: said.append(numbers))
     with Blocks(1) as blocks:
@@ -219,7 +219,7 @@ def test_rounds_end_where_the_path_ends(seed, monkeypatch):
 def test_the_same_bits_on_any_threads():
     speeds, supplies = resalloc(50_000, 5)
     rows, demand = dense(speeds)
-    given = Demands.of(1, demand, rows, supplies)
+    given = Buyers.of(1, demand, rows, supplies)
     one, three = solve(given, threads=1), solve(given, threads=3)
     np.testing.assert_array_equal(one.prices, three.prices)
     np.testing.assert_array_equal(one.levels, three.levels)
@@ -229,7 +229,7 @@ def test_twenty_thousand_jobs():
     """A fiftieth of the published problem: prices within sampling of those of a million jobs."""
     speeds, supplies = resalloc(20_000)
     rows, demand = dense(speeds)
-    given = Demands.of(1, demand, rows, supplies)
+    given = Buyers.of(1, demand, rows, supplies)
     found = solve(given)
     assert found.status == "optimal"
     assert 0 <= given.gap(found.prices, found.levels) + 1e-8 <= 1e-9 * 20_000
@@ -244,7 +244,7 @@ def test_a_million_jobs():
     """
     speeds, supplies = resalloc()
     rows, demand = dense(speeds)
-    given = Demands.of(1, demand, rows, supplies)
+    given = Buyers.of(1, demand, rows, supplies)
     found = solve(given)
     assert_allclose(found.prices, [0.7020037, 1.7542045, 3.9077917, 6.1947603], atol=5e-7)
     assert_allclose(given.dual_value(found.prices), -1521834.8924, atol=1e-4)
@@ -256,7 +256,7 @@ def test_steps_and_time_run_out():
     assert solve(given, most=2).status == "stopped"
     speeds, supplies = resalloc(50_000)
     rows, demand = dense(speeds)
-    assert solve(Demands.of(1, demand, rows, supplies), deadline=-INF).status == "stopped"
+    assert solve(Buyers.of(1, demand, rows, supplies), deadline=-INF).status == "stopped"
 
 
 @pytest.mark.parametrize(
@@ -275,4 +275,4 @@ def test_steps_and_time_run_out():
 def test_what_makes_no_sense_is_named(changed, words):
     numbers = {"budgets": 1, "demands": 1, "rows": ([0, 1, 2], [0, 0], 1, 1), "supplies": [1]}
     with pytest.raises(ValueError, match=words):
-        Demands.of(**(numbers | changed))
+        Buyers.of(**(numbers | changed))

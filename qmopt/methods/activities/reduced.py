@@ -21,6 +21,9 @@ from scipy.linalg.lapack import dgetrf, dgetrs
 from qmopt.methods.activities.scaled import Iterate, Missed, Products, Scaled
 from qmopt.utilities.protocol import Array
 
+#: Mean product below which moves are refined.
+LATE = 1e-5
+
 
 class Reduced:
     """The equations at one iterate, factored.
@@ -42,6 +45,7 @@ class Reduced:
 
     def __init__(self, scaled: Scaled, here: Iterate, share: float) -> None:
         self.scaled, self.here, self.share = scaled, here, share
+        self.late = here.product() < LATE * scaled.weight
         needs, uses = scaled.needs, scaled.uses
         self.pull = here.levels / here.slacks
         used = sp.csr_array(uses @ sp.diags_array(self.pull))
@@ -53,17 +57,17 @@ class Reduced:
         #: sums by buyer of what its limits say
         mine = _by_team(scaled, crossed * self.loose)
         rented = sp.csr_array(scaled.rented @ sp.diags_array(self.loose))
-        limits = (used @ needs).toarray()
+        limits = sp.csr_array(used @ needs)
         self.limits = limits
-        self.bought = (valued @ needs).toarray() - mine @ limits
+        self.bought = sp.csr_array(valued @ needs - mine @ limits).toarray()
         self.mine, self.rented = mine, rented
         own = valued @ scaled.worth - mine @ crossed
-        spread = here.costs[:, None] * self.bought - share * (rented @ limits)
+        spread = here.costs[:, None] * self.bought - share * sp.csr_array(rented @ limits).toarray()
         bend = scaled.value(here.levels) + here.costs * own - share * (rented @ crossed)
         self.spread, self.bend = spread, bend
         matrix = (needs.T @ (sp.diags_array(self.pull) @ needs)).toarray()
         matrix[np.diag_indices_from(matrix)] += here.idle / here.prices
-        matrix -= limits.T @ (self.loose[:, None] * limits)
+        matrix -= (limits.T @ (sp.diags_array(self.loose) @ limits)).toarray()
         matrix -= self.bought.T @ (spread / bend[:, None])
         if not np.isfinite(matrix).all():
             raise FloatingPointError("the equations overflow")
@@ -73,13 +77,15 @@ class Reduced:
         self._factors = factors, pivots
 
     def solve(self, products: Products, missed: Missed) -> Iterate:
-        """Return the move that :meth:`_solve` finds, once refined.
+        """Return the move that :meth:`_solve` finds, near the end once refined.
 
-        Near the end levels are differences of large numbers; what that leaves missed is small, and
-        a second solve makes up for it.
+        There levels are differences of large numbers; what that leaves missed is small, and a
+        second solve makes up for it.
         """
         move = self._solve(products, missed)
         scaled, here = self.scaled, self.here
+        if not self.late:
+            return move
         gained = here.costs * scaled.value(move.levels) + scaled.value(here.levels) * move.costs
         left = Missed(
             missed.limits - scaled.uses @ move.levels - move.room,

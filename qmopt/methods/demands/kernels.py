@@ -1,5 +1,5 @@
 # ruff: noqa: ANN001, ANN201
-"""The passes of :mod:`qmopt.methods.demand_newton`, compiled; each does a block of buyers.
+"""The passes of :mod:`qmopt.methods.demands.newton`, compiled; each does a block of buyers.
 
 A buyer i has the options ``begin[i]:begin[i + 1]``. Whatever is added up by good goes into arrays
 of the block's own, so that blocks can be done at the same time and added in their order.
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from qmopt.loops import compiled
-from qmopt.methods.demand_hull import respond
+from qmopt.methods.demands.hull import respond
 
 _compiled = compiled(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 

@@ -25,7 +25,7 @@ Rows = tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike]
 
 
 @dataclass(frozen=True)
-class Demands:
+class Buyers:
     """Buyers with one demand each, nothing checked; :meth:`of` takes numbers as they come.
 
     Parameters
@@ -64,7 +64,7 @@ class Demands:
         *,
         reserves: ArrayLike = 0.0,
         keeps: ArrayLike = 0.0,
-    ) -> Demands:
+    ) -> Buyers:
         """Take numbers as they come, one for all where all are equal.
 
         Raises
@@ -75,7 +75,7 @@ class Demands:
 
         Examples
         --------
-        >>> two = Demands.of([3, 1], np.inf, ([0, 1, 2], [0, 0], 1, 1), [2])
+        >>> two = Buyers.of([3, 1], np.inf, ([0, 1, 2], [0, 0], 1, 1), [2])
         >>> two.worths.tolist(), two.demands.tolist()
         ([1.0, 1.0], [inf, inf])
         """
@@ -127,7 +127,7 @@ class Demands:
         """Buyer of each option, (K,)."""
         return np.repeat(np.arange(len(self.budgets)), np.diff(self.begin))
 
-    def banked(self) -> tuple[Demands, NDArray[np.int64] | slice]:
+    def banked(self) -> tuple[Buyers, NDArray[np.int64] | slice]:
         """Make kept credits an option, last of its buyer's; return where the others are.
 
         It is on one more good, the bank's, and serves no demand.
@@ -143,27 +143,27 @@ class Demands:
         worths, rates = np.empty(begin[-1]), np.zeros(begin[-1])
         goods[others], worths[others], rates[others] = self.goods, self.worths, self.rates
         worths[bank] = self.keeps[keeping]
-        return Demands(
+        return Buyers(
             self.budgets, self.demands, begin, goods, worths, rates, self.supplies, self.reserves,
             np.zeros_like(self.keeps),
         ), others  # fmt: skip
 
-    def some(self, chosen: NDArray[np.int64]) -> tuple[Demands, NDArray[np.int64]]:
+    def some(self, chosen: NDArray[np.int64]) -> tuple[Buyers, NDArray[np.int64]]:
         """Return some of the buyers, and the places of their options; supplies stay as they are."""
         counts = np.diff(self.begin)[chosen]
         begin = np.concatenate([[0], np.cumsum(counts)])
         places = np.arange(begin[-1]) + np.repeat(self.begin[chosen] - begin[:-1], counts)
-        return Demands(
+        return Buyers(
             self.budgets[chosen], self.demands[chosen], begin, self.goods[places],
             self.worths[places], self.rates[places], self.supplies, self.reserves,
             self.keeps[chosen],
         ), places  # fmt: skip
 
-    def with_supplies(self, supplies: Array) -> Demands:
+    def with_supplies(self, supplies: Array) -> Buyers:
         """Return the same buyers with other supplies (m,)."""
         return replace(self, supplies=supplies)
 
-    def times(self, weight: float) -> Demands:
+    def times(self, weight: float) -> Buyers:
         """Return buyers that stand for ``weight`` like them each."""
         return replace(self, budgets=weight * self.budgets, demands=weight * self.demands)
 
@@ -178,11 +178,11 @@ class Demands:
         A buyer with 2 credits and one chip that it needs whole: at a price of 1 the chip costs 1,
         is worth 3, and no more can be bought. So the dual is 1 + 2 log 3 - 1.
 
-        >>> one = Demands.of([2], [1], ([0, 1], [0], [3], [1]), [1])
+        >>> one = Buyers.of([2], [1], ([0, 1], [0], [3], [1]), [1])
         >>> bool(np.isclose(one.dual_value([1]), 2 * np.log(3)))
         True
         """
-        from qmopt.methods.demand_hull import conjugates
+        from qmopt.methods.demands.hull import conjugates
 
         made, _ = self.banked()
         price = np.append(np.asarray(prices, dtype=float), 1.0)

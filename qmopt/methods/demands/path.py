@@ -1,7 +1,7 @@
 """Nash welfare of many buyers with one demand each.
 
-The program is in :mod:`qmopt.methods.demand_rows`, the interior point that solves it in
-:mod:`qmopt.methods.demand_newton`. That one looks at every buyer in every step; where there are
+The program is in :mod:`qmopt.methods.demands.rows`, the interior point that solves it in
+:mod:`qmopt.methods.demands.newton`. That one looks at every buyer in every step; where there are
 many, hardly any of them matters for long. A sample tells the prices to a percent or so. At given
 prices most buyers hold on to their one or two options for as long as prices move by less than a
 margin of their own, and what they take together is smooth: demand and its slope are found in one
@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from qmopt.methods.demand_newton import Blocks, Others, Path
-from qmopt.methods.demand_rows import Demands
+from qmopt.methods.demands.newton import Blocks, Others, Path
+from qmopt.methods.demands.rows import Buyers
 from qmopt.progress import tell
 from qmopt.utilities.pairs import Array, total_by
 
@@ -67,7 +67,7 @@ class Found(NamedTuple):
 
 
 def solve(
-    given: Demands,
+    given: Buyers,
     *,
     tolerance: float = 1e-9,
     most: int = 200,
@@ -95,7 +95,7 @@ def solve(
     --------
     Buyers with 3 and 1 credits and one good of 2 chips, a Fisher market: all 4 credits buy all 2.
 
-    >>> found = solve(Demands.of([3, 1], np.inf, ([0, 1, 2], [0, 0], 1, 1), [2]))
+    >>> found = solve(Buyers.of([3, 1], np.inf, ([0, 1, 2], [0, 0], 1, 1), [2]))
     >>> found.status, found.prices.round(6).tolist(), found.levels.round(6).tolist()
     ('optimal', [2.0], [1.5, 0.5])
     """
@@ -122,7 +122,7 @@ class Rounds:
     """Prices, better from round to round."""
 
     def __init__(
-        self, given: Demands, blocks: Blocks, tolerance: float, most: int, deadline: float
+        self, given: Buyers, blocks: Blocks, tolerance: float, most: int, deadline: float
     ) -> None:
         self.given, self.blocks = given, blocks
         self.tolerance, self.most, self.deadline = tolerance, most, deadline
@@ -190,9 +190,9 @@ class Rounds:
         usual = self.credit / self.given.supplies / len(self.given.supplies)
         return np.maximum(self.price, 1e-6 * usual)
 
-    def _survey(self, given: Demands, margin: Array) -> tuple[Array, Array]:
+    def _survey(self, given: Buyers, margin: Array) -> tuple[Array, Array]:
         """Chips that buyers take at the prices, (m,), and minus their slope, (m, m)."""
-        from qmopt.methods.demand_hull import survey
+        from qmopt.methods.demands.hull import survey
 
         price, scale = np.append(self.price, 1.0), np.append(self._scale(), 0.0)
 
@@ -206,7 +206,7 @@ class Rounds:
 
     def _levels(self, places: Any, theirs: Array) -> Array:
         """Chips of all options: of the open as they were found, of all others by the prices."""
-        from qmopt.methods.demand_hull import settle
+        from qmopt.methods.demands.hull import settle
 
         given, price = self.given, np.append(self.price, 1.0)
         levels = np.empty(len(given.goods))

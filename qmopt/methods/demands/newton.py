@@ -1,7 +1,7 @@
 """The central path of buyers with one demand each, followed by Newton's method.
 
-The program is in :mod:`qmopt.methods.demand_rows`. Its duals are prices p of goods, mu of a unit of
-a buyer's demand, and beta of a unit of its value, where ``beta u = B``; an option carries chips
+The program is in :mod:`qmopt.methods.demands.rows`. Its duals are prices p of goods, mu of a unit
+of a buyer's demand, and beta of a unit of its value, where ``beta u = B``; an option carries chips
 only if its slack ``z = p + mu r - beta c`` is 0. The path is, with shares of what all supplies are
 worth, ``y z = t B share_j``, ``mu spare = t B``, ``idle (p - rho) = t share_j sum B``, and Newton's
 method follows it to t = 0 with Mehrotra's predictor and corrector. All these products are credits:
@@ -24,7 +24,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from qmopt.methods.demand_rows import Demands
+from qmopt.methods.demands.rows import Buyers
 from qmopt.progress import tell
 from qmopt.utilities.pairs import Array, total_by
 
@@ -91,7 +91,7 @@ class Path:
     Parameters
     ----------
     given
-        The buyers, kept credits as options on the bank (see ``Demands.banked``).
+        The buyers, kept credits as options on the bank (see ``Buyers.banked``).
     blocks
         What runs the passes.
     others
@@ -101,7 +101,7 @@ class Path:
     """
 
     def __init__(
-        self, given: Demands, blocks: Blocks, others: Others | None = None, credit: float = 0.0
+        self, given: Buyers, blocks: Blocks, others: Others | None = None, credit: float = 0.0
     ) -> None:
         self.given, self.blocks, self.rows = given, blocks, given.rows
         n, m, size = len(given.budgets), len(given.supplies), len(given.goods)
@@ -144,7 +144,7 @@ class Path:
         self.weight = float(in_rows + capped + self.credit)
         self.primal = self.dual = 0.0
         self.dp = np.zeros(self.size)
-        from qmopt.methods.demand_kernels import centre
+        from qmopt.methods.demands.kernels import centre
 
         def start(block: tuple[int, int]) -> None:
             centre(
@@ -194,7 +194,7 @@ class Path:
 
     def _reduce(self) -> float:
         """Move by the last step, reduce the system to the prices; return the merit."""
-        from qmopt.methods.demand_kernels import reduce
+        from qmopt.methods.demands.kernels import reduce
 
         size, supplies = self.size, self.given.supplies
         self.price = self.price + self.dual * self.dp
@@ -242,7 +242,7 @@ class Path:
 
     def _advance(self) -> None:
         """Find the next step: a predictor and a corrector with the same factors."""
-        from qmopt.methods.demand_kernels import correct, predict
+        from qmopt.methods.demands.kernels import correct, predict
 
         size, idle, above, share = self.size, self.idle, self.above, self.share
         solved = self._factor()
