@@ -15,11 +15,9 @@ definite; at share 1 it is neither.
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg.lapack import dgetrf, dgetrs
 
 from qmopt.methods.activities.scaled import Iterate, Missed, Products, Scaled
-from qmopt.utilities.protocol import Array
 
 #: Mean product below which moves are refined.
 LATE = 1e-5
@@ -46,29 +44,27 @@ class Reduced:
     def __init__(self, scaled: Scaled, here: Iterate, share: float) -> None:
         self.scaled, self.here, self.share = scaled, here, share
         self.late = here.product() < LATE * scaled.weight
-        needs, uses = scaled.needs, scaled.uses
+        uses, by_limit = scaled.uses, scaled.by_limit
         self.pull = here.levels / here.slacks
-        used = sp.csr_array(uses @ sp.diags_array(self.pull))
-        worth = sp.diags_array(scaled.worth * self.pull)
-        valued = sp.csr_array(scaled.gather @ worth)
-        crossed = used @ scaled.worth
-        self.loose = 1 / (sp.csr_array(uses.multiply(used)).sum(axis=1) + here.room / here.rents)
-        self.crossed = crossed
+        valued = scaled.worth * self.pull
+        self.loose = 1 / (scaled.uses_squared @ self.pull + here.room / here.rents)
+        self.crossed = crossed = np.asarray(uses @ valued)
+        limits = by_limit(self.pull)
+        self.limits = by_limit.matrix(limits)
         #: sums by buyer of what its limits say
-        mine = _by_team(scaled, crossed * self.loose)
-        rented = sp.csr_array(scaled.rented @ sp.diags_array(self.loose))
-        limits = sp.csr_array(used @ needs)
-        self.limits = limits
-        self.bought = sp.csr_array(valued @ needs - mine @ limits).toarray()
-        self.mine, self.rented = mine, rented
-        own = valued @ scaled.worth - mine @ crossed
-        spread = here.costs[:, None] * self.bought - share * sp.csr_array(rented @ limits).toarray()
-        bend = scaled.value(here.levels) + here.costs * own - share * (rented @ crossed)
-        self.spread, self.bend = spread, bend
-        matrix = (needs.T @ (sp.diags_array(self.pull) @ needs)).toarray()
+        mine, rented = crossed * self.loose, scaled.shared * self.loose
+        self.mine, self.rented = scaled.owned(mine), scaled.owned(rented)
+        bought = scaled.by_buyer(valued) - scaled.limits_of @ (limits * mine[by_limit.row])
+        spread = here.costs[scaled.by_buyer.row] * bought
+        spread -= share * (scaled.limits_of @ (limits * rented[by_limit.row]))
+        self.bought, self.spread = scaled.by_buyer.dense(bought), scaled.by_buyer.dense(spread)
+        own = scaled.gather @ (scaled.worth * valued) - self.mine @ crossed
+        value = scaled.value(here.levels)
+        self.bend = value + here.costs * own - share * (self.rented @ crossed)
+        matrix = scaled.by_good.dense(scaled.by_good(self.pull))
         matrix[np.diag_indices_from(matrix)] += here.idle / here.prices
-        matrix -= (limits.T @ (sp.diags_array(self.loose) @ limits)).toarray()
-        matrix -= self.bought.T @ (spread / bend[:, None])
+        matrix -= (self.limits.T @ by_limit.matrix(limits * self.loose[by_limit.row])).toarray()
+        matrix -= self.bought.T @ (self.spread / self.bend[:, None])
         if not np.isfinite(matrix).all():
             raise FloatingPointError("the equations overflow")
         factors, pivots, singular = dgetrf(matrix, overwrite_a=True)
@@ -138,9 +134,3 @@ class Reduced:
         here, weights = self.here, self.scaled.weights
         changes = (barrier * w - p for w, p in zip(weights, here.products(), strict=True))
         return self.solve(Products(*changes), self.scaled.missed(here, self.share))
-
-
-def _by_team(scaled: Scaled, numbers: Array) -> sp.csr_array:
-    """Return the matrix that adds up limits by buyer, each times a number."""
-    places = (scaled.team, np.arange(len(scaled.team)))
-    return sp.csr_array((numbers, places), shape=(scaled.shape[0], len(scaled.team)))

@@ -32,6 +32,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from qmopt.market import Market
+from qmopt.methods.activities.products import Between
 from qmopt.utilities.protocol import Activities, Array, Utility
 from qmopt.utilities.workloads import Workloads
 
@@ -159,6 +160,12 @@ class Scaled:
         #: sums by buyer: of activities, and of rents that may be spent elsewhere
         self.gather = _sums(self.owner, np.ones(len(self.owner)), n)
         self.rented = _sums(self.team, self.shared, n)
+        self.uses_squared = sp.csr_array(self.uses.power(2))
+        #: products of what a step multiplies: by good, by limit and good, by buyer and good
+        self.by_good = Between(sp.csr_array(self.needs.T), self.needs)
+        self.by_limit = Between(self.uses, self.needs)
+        self.by_buyer = Between(self.gather, self.needs)
+        self.limits_of = self.by_buyer.gathered(self.by_limit, self.team)
         self._weigh()
 
     def _weigh(self) -> None:
@@ -171,6 +178,10 @@ class Scaled:
         per_limit = self.budgets / np.maximum(np.bincount(team, minlength=n), 1)
         self.weights = Products(per_activity[owner], per_limit[team], np.full(m, n / m))
         self.weight = float(sum(part.sum() for part in self.weights))
+
+    def owned(self, numbers: Array) -> sp.csr_array:
+        """Return the matrix (n, W) that adds up limits by buyer, each times a number."""
+        return _sums(self.team, numbers, self.shape[0])
 
     def value(self, levels: Array) -> Array:
         """Value of levels (L,), of each buyer."""
