@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from qmopt.arguments import settings
 from qmopt.certificate import measure
 from qmopt.market import Market
 from qmopt.methods.activities.homotopy import Curve, Followed, effective
+from qmopt.methods.activities.path import follow
 from qmopt.methods.activities.scaled import Scaled
 from qmopt.methods.activities.settle import settle
 from qmopt.methods.outcome import (
@@ -22,12 +23,19 @@ from qmopt.methods.outcome import (
     workloads_only,
 )
 from qmopt.utilities.protocol import Array
+from qmopt.utilities.workloads import Workloads
 
-#: Curves to be followed, one after the other, until one ends at an equilibrium.
-CURVES = (Curve(0.3, bend=3), Curve(0.1, bend=2), Curve(1.0, bend=1), Curve(0.03, bend=4))
+#: Curves to be followed, one after the other, until one ends at an equilibrium; from so many options
+#: on the first, whose rents grow fast, has too many turns.
+CURVES = tuple(Curve(*c) for c in ((0.3, 3.0), (0.3, 1.0), (1.0, 1.0), (0.1, 2.0), (0.03, 1.0)))
+MANY = 20_000
 #: Worth of a kept credit that teams start with at least, relative to their best activity; by what
 #: it is multiplied where a team was better off with a smaller one; and how often.
-FLOOR, LOWER, OFTEN = 1e-2, 0.03, 4
+FLOOR, LOWER, OFTEN = 1e-2, 0.3, 4
+#: Barrier from which on a point on the curve is settled.
+SETTLING = 1e-6
+#: Merit of rough prices, and how much less than the least that a credit brings at them a floor is.
+ROUGH, LEAST = 1e-2, 0.1
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,7 @@ class EffectiveBudgets:
     """
 
     tolerance: float = 1e-9
-    max_iterations: int = 1500
+    max_iterations: int = 3000
     time_limit: float = np.inf
 
     __post_init__ = settings
@@ -90,7 +98,8 @@ class EffectiveBudgets:
         refuse_limit_prices(market, workloads_only(market, self), self)
         inner = trading(market)
         deadline, search = begun + self.time_limit, _Search(inner)
-        for curve in CURVES:
+        many = len(inner.utility.activities().owner) >= MANY
+        for curve in CURVES[many:]:
             search.along(curve, self.tolerance, self.max_iterations, deadline)
             if search.least <= self.tolerance or time.monotonic() > deadline:
                 break
@@ -110,13 +119,12 @@ class _Search:
         self.least, self.steps, self.curves, self.status = np.inf, 0, 0, "none"
         count = len(inner.utility.activities().owner)
         self.best = np.zeros(inner.m), np.zeros(count)
+        self.floors = _floors(inner)
 
     def along(self, curve: Curve, tolerance: float, most: int, deadline: float) -> None:
         """Follow a curve, and again with lower floors for teams that were better off with them."""
         self.curves += 1
-        inner = self.inner
-        plain = Scaled(inner)
-        floors = FLOOR * plain.unit / plain.credit
+        inner, floors = self.inner, self.floors
         for _ in range(OFTEN):
             scaled = Scaled(inner, floors)
             followed = effective(scaled, curve, most=most, deadline=deadline)
@@ -128,12 +136,15 @@ class _Search:
             held_back &= floors > inner.keep_values
             if not held_back.any():
                 return
-            floors = np.where(held_back, LOWER * floors, floors)
+            lower = np.minimum(LOWER * floors, _least_slopes(inner, prices))
+            floors = np.where(held_back, lower, floors)
 
     def _consider(self, scaled: Scaled, followed: Followed, deadline: float) -> tuple[Array, Array]:
         """Settle the end of a curve, and keep it if it is the best so far."""
         point = scaled.point(followed.here)
-        settled = settle(scaled, followed.here, 1.0, deadline) if followed.finished else None
+        settled = (
+            settle(scaled, followed.here, 1.0, deadline) if followed.barrier < SETTLING else None
+        )
         for prices, levels in (point, *([] if settled is None else [settled])):
             worst = measure(self.inner, prices, None, 0.0, levels).worst
             if worst < self.least or not np.isfinite(self.least):
@@ -150,3 +161,23 @@ class _Search:
         value += market.keep_values * np.maximum(market.budgets - spend, 0)
         best = market.utility.best_whole(prices, market.budgets, market.keep_values)
         return np.where(best > 0, 1 - value / best, 0.0)
+
+
+def _floors(inner: Market) -> Array:
+    """Worth that a kept credit has at least: less than a credit brings that is well spent, (n,).
+
+    Told at the rough prices of the plain program, by what the last segment of each team's curve
+    brings.
+    """
+    plain = Scaled(inner)
+    here, _, _ = follow(plain, ROUGH)
+    prices = (here.prices + plain.reserves) * plain.credit / inner.supplies
+    return np.minimum(FLOOR * plain.unit / plain.credit, _least_slopes(inner, prices))
+
+
+def _least_slopes(inner: Market, prices: Array) -> Array:
+    """Less than the least that a credit brings each team on its curve, value per credit, (n,)."""
+    curves = cast(Workloads, inner.utility).curves(prices)
+    least = np.full(inner.n, np.inf)
+    np.minimum.at(least, curves.team, curves.slope)
+    return LEAST * least

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from qmopt.methods.activities.iterate import Iterate, Missed, Products
 from qmopt.methods.activities.path import follow
 from qmopt.methods.activities.reduced import Reduced
-from qmopt.methods.activities.scaled import Iterate, Missed, Products, Scaled
+from qmopt.methods.activities.scaled import Scaled
 from qmopt.progress import tell
 from qmopt.utilities.protocol import Array
 
@@ -33,6 +34,9 @@ FIRST, LONGEST, SHORTEST = 0.2, 3.0, 1e-6
 FAR = 0.8
 #: How far beyond its start, in the logarithm of the barrier, a curve that came back is given up.
 BACK = 0.5
+#: Barrier from which on Newton's steps alone may go on, by how much each goes down, how many there
+#: are at most, and the relative change of one that is there.
+NEAR, DOWN, NEWTON, THERE = 1e-6, 0.3, 15, 0.05
 #: Corrections of one step, and what share of the last one is to be left of the next.
 CORRECTIONS, CONTRACTS = 6, 0.8
 
@@ -42,8 +46,8 @@ class Curve:
     """Which curve: where it starts, where it ends, and how fast the share grows along it."""
 
     first: float = 0.3
-    last: float = 1e-11
     bend: float = 3.0
+    last: float = 1e-11
 
     def share(self, log: float) -> tuple[float, float]:
         """Share at a barrier, given by its logarithm, and its derivative."""
@@ -114,8 +118,10 @@ class _Tracker:
             float(np.abs(product / (barrier * weight) - 1).max(initial=0.0))
             for product, weight in zip(here.products(), scaled.weights, strict=True)
         )
-        missed = scaled.missed(here, self.curve.share(self.log)[0])
-        return max(off, missed.largest(scaled.budgets) / min(0.1, 10 * barrier))
+        share = self.curve.share(self.log)[0]
+        effective_budgets = scaled.budgets + share * (scaled.rented @ here.rents)
+        missed = scaled.missed(here, share).largest(effective_budgets)
+        return max(off, missed / min(0.1, 10 * barrier))
 
     def advance(self) -> bool:
         """Take one step along the curve; False where none could be taken."""
@@ -134,7 +140,7 @@ class _Tracker:
             self.here, self.log = here.moved(tangent, length / size), log + length * per
             corrections = self._correct(relative, per)
             if corrections is not None:
-                self.before = relative, per
+                self.before, self.here = (relative, per), self.scaled.refreshed(self.here)
                 grow = 2.0 if corrections == 1 else 1.3 if corrections == 2 else 0.8
                 self.step = min(max(length, self.step) * grow, LONGEST)
                 return True
@@ -161,16 +167,38 @@ class _Tracker:
                 return count
         return None
 
-    def finish(self) -> None:
-        """Newton's steps at the end of the curve, all rents spent."""
-        self.curve = Curve(self.curve.first, self.curve.last, np.inf)
-        self.log = float(np.log(self.curve.last))
-        for _ in range(20):
-            move = self._reduced().towards(self.curve.last)
-            length = min(1.0, 0.9 / _towards_zero(self.here, move))
-            self.here = self.here.moved(move, length)
-            if length == 1.0 and np.abs(self.here.relative(move)).max() < 1e-4:
-                return
+    def finish(self) -> bool:
+        """Go down to the end with Newton's steps alone, all rents spent; tell whether it is there.
+
+        What is next to the end is no longer curved, and where the curve is too fine for rounding
+        this still goes on.
+        """
+        last = self.curve.last
+        self.curve = Curve(self.curve.first, np.inf, last)
+        barrier = max(float(np.exp(self.log)), last)
+        while True:
+            here = self._at(barrier)
+            if here is None:
+                return False
+            self.here, self.log = here, float(np.log(barrier))
+            if barrier <= last:
+                return True
+            barrier = max(barrier * DOWN, last)
+
+    def _at(self, barrier: float) -> Iterate | None:
+        """Newton's steps to the point with a barrier and all rents spent; None if they fail."""
+        here = self.here
+        for _ in range(NEWTON):
+            self.steps += 1
+            move = Reduced(self.scaled, here, 1.0).towards(barrier)
+            change = here.relative(move)
+            length = min(1.0, 0.9 / max(float((-change).max()), 1e-300))
+            here = here.moved(move, length)
+            if not np.isfinite(here.product()):
+                return None
+            if length == 1.0 and np.abs(change).max() < THERE:
+                return here
+        return None
 
 
 def effective(
@@ -197,10 +225,10 @@ def effective(
             on = tracker.advance() and tracker.steps < most and time.monotonic() < deadline
             on = on and tracker.log < back
             tell("effective budgets: step {}, barrier {:.1e}", tracker.steps, np.exp(tracker.log))
-        if tracker.log <= last:
+        if tracker.log <= np.log(NEAR):
             tracker.finish()
-    except FloatingPointError:
-        on = False
+    except FloatingPointError:  # what there is by then is returned
+        pass
     share = tracker.curve.share(tracker.log)[0]
     barrier, done = float(np.exp(tracker.log)), tracker.log <= last
     return Followed(tracker.here, barrier, share, tracker.steps, done)

@@ -11,8 +11,9 @@ import time
 
 import numpy as np
 
+from qmopt.methods.activities.iterate import Iterate, Missed, Products
 from qmopt.methods.activities.reduced import Reduced
-from qmopt.methods.activities.scaled import Iterate, Missed, Products, Scaled
+from qmopt.methods.activities.scaled import Scaled
 from qmopt.progress import tell
 
 #: Share of the way to the boundary that a step goes, far from the end and near it.

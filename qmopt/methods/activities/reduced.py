@@ -17,7 +17,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dgetrf, dgetrs
 
-from qmopt.methods.activities.scaled import Iterate, Missed, Products, Scaled
+from qmopt.methods.activities.iterate import Iterate, Missed, Products
+from qmopt.methods.activities.scaled import Scaled
 
 #: Mean product below which moves are refined.
 LATE = 1e-5

@@ -25,79 +25,17 @@ which it would use up a good or a limit.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from qmopt.market import Market
+from qmopt.methods.activities.iterate import Iterate, Missed, Products
 from qmopt.methods.activities.products import Between
 from qmopt.utilities.protocol import Activities, Array, Utility
 from qmopt.utilities.workloads import Workloads
-
-
-class Iterate(NamedTuple):
-    """Pairs of numbers whose products tend to 0, and the costs of value.
-
-    Parameters
-    ----------
-    levels, slacks
-        Shape (L,): of activities.
-    room, rents
-        Shape (W,): of limits.
-    idle, prices
-        Shape (m,): of goods; prices above the reserve.
-    costs
-        Shape (n,): credits per unit of value, of buyers.
-    """
-
-    levels: Array
-    slacks: Array
-    room: Array
-    rents: Array
-    idle: Array
-    prices: Array
-    costs: Array
-
-    def moved(self, move: Iterate, length: float, dual: float | None = None) -> Iterate:
-        """Go so far along a move; slacks, rents, prices and costs may go another length."""
-        dual = length if dual is None else dual
-        lengths = (length, dual, length, dual, length, dual, dual)
-        return Iterate(*(x + t * dx for x, dx, t in zip(self, move, lengths, strict=True)))
-
-    def relative(self, move: Iterate) -> Array:
-        """Return all changes of a move, each as a share of what is there."""
-        return np.concatenate([dx / x for x, dx in zip(self, move, strict=True)])
-
-    def products(self) -> Products:
-        """Products of pairs, credits."""
-        return Products(self.levels * self.slacks, self.room * self.rents, self.idle * self.prices)
-
-    def product(self) -> float:
-        """Sum of the products of pairs, credits."""
-        return float(sum(part.sum() for part in self.products()))
-
-
-class Products(NamedTuple):
-    """A number for the product of each pair: of activities (L,), limits (W,) and goods (m,)."""
-
-    activities: Array
-    limits: Array
-    goods: Array
-
-
-class Missed(NamedTuple):
-    """By how much an iterate misses the limits (W,), supplies (m,) and budgets (n,)."""
-
-    limits: Array
-    goods: Array
-    budgets: Array
-
-    def largest(self, budgets: Array) -> float:
-        """Return the largest of them; budgets as shares of what is to be spent."""
-        parts = (self.limits, self.goods, self.budgets / budgets)
-        return max(float(np.abs(part).max(initial=0.0)) for part in parts)
 
 
 class Scaled:
@@ -199,6 +137,11 @@ class Scaled:
         """By how much each activity is dearer than what it brings; prices above the reserve."""
         asked = self.needs @ (prices + self.reserves) + self.bank + self.uses.T @ rents
         return asked - costs[self.owner] * self.worth
+
+    def refreshed(self, here: Iterate) -> Iterate:
+        """Take slacks from prices again, where what many moves added up to has not lost them."""
+        fresh = self.slacks(here.prices, here.rents, here.costs)
+        return here._replace(slacks=np.where(fresh > here.slacks / 2, fresh, here.slacks))
 
     def missed(self, here: Iterate, share: float) -> Missed:
         """Return by how much limits, supplies and budgets are missed."""

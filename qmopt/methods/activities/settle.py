@@ -15,8 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from qmopt.methods.activities.iterate import Iterate
 from qmopt.methods.activities.reduced import Reduced
-from qmopt.methods.activities.scaled import Iterate, Scaled
+from qmopt.methods.activities.scaled import Scaled
 from qmopt.methods.least_step import least_step
 from qmopt.utilities.protocol import Array
 
