@@ -25,8 +25,8 @@ from qmopt.methods.outcome import (
 from qmopt.utilities.protocol import Array
 from qmopt.utilities.workloads import Workloads
 
-#: Curves to be followed, one after the other, until one ends at an equilibrium; from so many options
-#: on the first, whose rents grow fast, has too many turns.
+#: Curves to be followed, one after the other, until one ends at an equilibrium; from so many
+#: options on the first, whose rents grow fast, has too many turns.
 CURVES = tuple(Curve(*c) for c in ((0.3, 3.0), (0.3, 1.0), (1.0, 1.0), (0.1, 2.0), (0.03, 1.0)))
 MANY = 20_000
 #: Worth of a kept credit that teams start with at least, relative to their best activity; by what
@@ -35,7 +35,7 @@ FLOOR, LOWER, OFTEN = 1e-2, 0.3, 4
 #: Barrier from which on a point on the curve is settled.
 SETTLING = 1e-6
 #: Merit of rough prices, and how much less than the least that a credit brings at them a floor is.
-ROUGH, LEAST = 1e-2, 0.1
+ROUGH, LEAST = 1e-2, 0.01
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class EffectiveBudgets:
     ([1.0, 1.0], [[0.25, 0.75], [0.75, 0.25]])
     """
 
-    tolerance: float = 1e-9
+    tolerance: float = 5e-9
     max_iterations: int = 3000
     time_limit: float = np.inf
 
