@@ -137,13 +137,29 @@ class Equilibrium:
 
     @cached_property
     def price_intervals(self) -> Array:
-        """Bounds on every equilibrium price, shape (m, 2); see :func:`qmopt.price_intervals`."""
-        return price_intervals(self.market, self.prices, self.allocation)
+        """Bounds on every equilibrium price, shape (m, 2); see :func:`qmopt.price_intervals`.
+
+        Of a split: for that division of credits, as its certificate.
+        """
+        return price_intervals(*self._judged)
 
     @cached_property
     def unique(self) -> Unique:
-        """Which parts of the answer are the only ones; see :func:`qmopt.uniqueness`."""
-        return uniqueness(self.market, self.prices, self.allocation)
+        """Which parts of the answer are the only ones; see :func:`qmopt.uniqueness`.
+
+        Of a split: for that division of credits, as its certificate.
+        """
+        return uniqueness(*self._judged)
+
+    @property
+    def _judged(self) -> tuple[Market, Array, Allocation | None, Array | None]:
+        """The market that the certificate is about, and the point in it."""
+        if self.activities is None:
+            return self.market, self.prices, self.allocation, None
+        divided = self.outcome.divided
+        if self.status != "split" or divided is None:
+            return self.market, self.prices, None, self.activities
+        return divided.market, self.prices, None, divided.levels(self.activities)
 
     def columns(self) -> dict[str, dict[str, Sequence[Any] | Array]]:
         """Return what there is to show, by table and column: ``prices``, ``allocation``, ``teams``.

@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike
 
 from qmopt.certificate import measure
 from qmopt.market import Market
-from qmopt.point import Point, per_good, per_pair
+from qmopt.point import Point, stated
 from qmopt.price_support import EXACT, price_ends
 from qmopt.tight import tight_graph
 from qmopt.utilities.bundles import Bundles
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Allocation, Array
 from qmopt.utilities.smooth import Smooth
+from qmopt.utilities.workloads import Workloads
 
 #: Share by which exact prices miss a tie because of rounding.
 LAST_BITS = 1e-11
@@ -34,23 +35,33 @@ class Unique:
     allocation: bool | None
 
 
-def price_intervals(market: Market, prices: ArrayLike, allocation: ArrayLike | Allocation) -> Array:
+def price_intervals(
+    market: Market,
+    prices: ArrayLike,
+    allocation: ArrayLike | Allocation | None,
+    activities: ArrayLike | None = None,
+) -> Array:
     """Bounds on every equilibrium price, from a measured point.
 
-    Without utility caps or bundles equilibrium prices are unique, and the duality gap bounds how
-    far off the given ones can be: values ``t`` of a good's supply satisfy ``r - t + t log(t/r) <=
-    gap`` (in credits), with ``r`` its value at the given prices, and a like inequality holds for
-    CES and Cobb-Douglas (theory page). With caps or bundles prices may form an interval; at an
-    exact point of linear utilities or bundles its ends come from two linear programs per good, in
-    markets of up to a few hundred goods.
+    Without utility caps, bundles or demands equilibrium prices are unique, and the duality gap
+    bounds how far off the given ones can be: values ``t`` of a good's supply satisfy ``r - t + t
+    log(t/r) <= gap`` (in credits), with ``r`` its value at the given prices, and a like inequality
+    holds for CES and Cobb-Douglas (theory page). With caps, bundles, or one workload for each team
+    prices may form an interval; at an exact point its ends come from two linear programs per good,
+    in markets of up to a few hundred goods. Where a team's credits serve several workloads jointly,
+    equilibria may be far apart, and nothing is known from one of them.
 
     Parameters
     ----------
     market
-        With any utilities; of those that are neither linear, bundles, CES nor Cobb-Douglas, only
-        what is free or not there is known.
+        With any utilities; of those that are neither linear, bundles, CES, Cobb-Douglas, nor
+        workloads of which each team has one with one value, only what is free or not there is
+        known.
     prices, allocation
-        The point, shapes (m,) and (n, m).
+        The point, shapes (m,) and (n, m). The allocation may be None where activities say it.
+    activities
+        Shape (K,): units of each option, for :class:`qmopt.Workloads`. Default: the best use of the
+        allocation.
 
     Returns
     -------
@@ -65,23 +76,32 @@ def price_intervals(market: Market, prices: ArrayLike, allocation: ArrayLike | A
     than 3, so every price that lets both buy as much will do (up to 40/7, where the second team's
     credits are just enough):
 
-    >>> from qmopt import Linear, Market
+    >>> from qmopt import Linear, Market, Workloads
     >>> market = Market([60, 40], [10], Linear([[1], [1]]), utility_caps=[3, 7])
     >>> price_intervals(market, [0.0], [[3], [7]]).round(6).tolist()
     [[0.0, 5.714286]]
+
+    As workloads, and now the second team would keep half of each credit rather than pay more than
+    2 for a unit that is worth 1 to it:
+
+    >>> utility = Workloads([0, 1], [3, 7], [0, 1], [[1], [1]], [1, 1])
+    >>> market = Market([60, 40], [10], utility, keep_values=[0, 0.5])
+    >>> price_intervals(market, [0.0], None, [3, 7]).round(6).tolist()
+    [[0.0, 2.0]]
     """
-    prices, allocation = per_good(market, prices), per_pair(market, allocation)
-    found = measure(market, prices, allocation)
-    point = Point(market, prices, allocation)
+    point = stated(market, prices, allocation, activities)
+    prices = point.given_prices
+    levels = None if activities is None else np.asarray(activities, dtype=float)
+    found = measure(market, prices, allocation, activities=levels)
     bounds = np.full((market.m, 2), np.nan)
     one_price = isinstance(market.utility, Linear | Smooth) and market.utility_caps.min() == np.inf
     if one_price and found.gap is not None:
         if found.reserve > 0:  # only prices that meet the reserves bound the program's value
-            point = Point(market, np.fmax(prices, market.reserves), allocation)
+            point = stated(market, np.fmax(prices, market.reserves), allocation)
             found = measure(market, point.prices, allocation)
         if found.gap is not None and np.isfinite(found.gap):
             bounds = _from_gap(market, point, found.gap)
-    elif found.worst <= EXACT and market.utility.additive:
+    elif found.worst <= EXACT and (market.utility.additive or market.utility.separate):
         bounds = price_ends(market, point)
     unwanted = ~market.sold & ~market.empty
     bounds[unwanted] = market.reserves[unwanted, None]
@@ -91,17 +111,32 @@ def price_intervals(market: Market, prices: ArrayLike, allocation: ArrayLike | A
     return bounds
 
 
-def uniqueness(market: Market, prices: ArrayLike, allocation: ArrayLike | Allocation) -> Unique:
+def uniqueness(
+    market: Market,
+    prices: ArrayLike,
+    allocation: ArrayLike | Allocation | None,
+    activities: ArrayLike | None = None,
+) -> Unique:
     """Tell which parts of an answer are the only ones.
 
-    Utilities are unique in every market of these families, prices unless utility is capped or comes
-    from bundles (then by their intervals, at an exact answer). The
-    allocation of CES and Cobb-Douglas is as well, unless kept credits are worth something or
+    Utilities are unique in every market that a convex program answers, prices unless utility is
+    capped, comes from bundles, or ends with a demand (then by their intervals, at an exact answer).
+    A team that has all it wants and keeps credits of worth has more of these the less it pays: its
+    utility is known to be unique where prices are. The
+    allocation of CES and Cobb-Douglas is unique as well, unless kept credits are worth something or
     utility is capped (then None); that of linear utilities when credits could not flow otherwise
     along tight pairs. A residual r leaves prices
     open by about its square root: the allocation is called unique if it is with every pair taken
     for tight that may be, not unique if it is not with those alone that are tight to the last bits,
-    and None in between.
+    and None in between. Where a team's credits serve several workloads jointly, all are None:
+    there may be other equilibria, and nobody knows a quick way to tell.
+
+    Parameters
+    ----------
+    market
+        With any utilities.
+    prices, allocation, activities
+        The point, as for :func:`price_intervals`.
 
     Examples
     --------
@@ -112,17 +147,21 @@ def uniqueness(market: Market, prices: ArrayLike, allocation: ArrayLike | Alloca
     >>> uniqueness(market, [1, 1], [[0.5, 0.5], [0.5, 0.5]])
     Unique(prices=True, utilities=True, allocation=False)
     """
-    prices, allocation = per_good(market, prices), per_pair(market, allocation)
-    worst = measure(market, prices, allocation).worst
+    point = stated(market, prices, allocation, activities)
+    worst = measure(market, prices, allocation, activities=activities).worst
     if isinstance(market.utility, Smooth) and worst <= ROUGH:
         prices_alone = True if market.utility_caps.min() == np.inf else None
         free_choice = prices_alone is None or bool(market.keep_values[market.active].any())
         return Unique(prices_alone, True, None if free_choice else True)
     if isinstance(market.utility, Bundles) and worst <= EXACT:
-        return Unique(_one_price(market, prices, allocation), True, None)
+        return Unique(_one_price(market, point), True, None)
+    if isinstance(market.utility, Workloads) and market.utility.separate and worst <= EXACT:
+        single = _one_price(market, point)
+        satisfied = market.active & (point.value >= point.enough * (1 - EXACT))
+        richer = bool((market.keep_values[satisfied] > 0).any())
+        return Unique(single, True if single or not richer else None, None)
     if not isinstance(market.utility, Linear) or worst > ROUGH:
         return Unique(None, None, None)
-    point = Point(market, prices, allocation)
     sure = _loose(market, point, LAST_BITS, zero=EXACT)
     possible = _loose(market, point, LAST_BITS + 3 * np.sqrt(worst), zero=LAST_BITS)
     alone = (not sure) if sure == possible else None
@@ -130,15 +169,15 @@ def uniqueness(market: Market, prices: ArrayLike, allocation: ArrayLike | Alloca
         return Unique(True, True, alone)
     if worst > EXACT:
         return Unique(None, True, None)
-    single = _one_price(market, prices, allocation)
+    single = _one_price(market, point)
     # of what is free, a team may hold more than it wants
     costs = bool((point.prices[market.sold] > 0).all())
     return Unique(single, True, alone if single and costs else None)
 
 
-def _one_price(market: Market, prices: Array, allocation: Allocation) -> bool | None:
-    """Whether every price interval is a point; None where one is not known."""
-    low, high = price_intervals(market, prices, allocation)[market.sold].T
+def _one_price(market: Market, point: Point) -> bool | None:
+    """Whether every price interval at an exact answer is a point; None where one is not known."""
+    low, high = price_ends(market, point)[market.sold].T
     if np.isnan(low).any() or np.isnan(high).any():
         return None
     return bool((high - low <= EXACT * np.maximum(high, low)).all())
@@ -202,8 +241,9 @@ def _choke_prices(market: Market, point: Point) -> Array:
     """Least price of each good at which nobody prefers it to what is on sale, (m,)."""
     # who takes no part only because nothing else is on sale would buy at any price
     stranded = ~market.active & (market.budgets > 0) & (market.utility_caps > 0)
-    # a dear substitute is still bought a little
-    cost = point.unit_cost if market.utility.additive else np.inf
+    # a dear substitute is still bought a little, and for a second workload beside the first
+    simple = market.utility.additive or market.utility.separate
+    cost = point.unit_cost if simple else np.inf
     cost = np.where(market.active, cost, np.where(stranded, np.inf, 0.0))
     choke = np.zeros(market.m)
     for activities in market.utility.activity_blocks():

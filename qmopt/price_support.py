@@ -1,7 +1,7 @@
 """All prices at which an exact answer is one: a polytope, since goods and bids stay as they are.
 
-Caps and bundles can leave prices open. An activity in use is as cheap as any, a good of which
-something is left is at its reserve, and who is held by a cap may pay less than the budget.
+Caps, bundles and demands can leave prices open. An activity in use is as cheap as any, a good of
+which something is left is at its reserve, and who has enough may pay less than the budget.
 """
 
 from __future__ import annotations
@@ -95,20 +95,26 @@ def price_ends(market: Market, point: Point) -> Array:
 def _support(market: Market, point: Point) -> _Support:
     """Return all prices that support an allocation, as rows of a linear program.
 
-    Variables are prices q and costs per unit of utility beta, scaled so that each is at most about
-    1: an activity never brings more value per credit than 1/beta, and just that where it is used.
+    Variables are prices q and costs per unit of value beta, scaled so that each is at most about 1:
+    an activity never brings more value per credit than 1/beta, and just that where it is used.
+    With ``F(v) = max B log(v + keep_value * k) - k`` over kept credits k, a buyer whose goods are
+    worth v to it has ``beta <= F'(v)``, which is the smaller of ``B/v`` and ``1/keep_value``; with
+    equality where it has use for more. (Credits are kept just where the second is smaller.)
     """
     n, m = market.shape
-    active, utility = market.active, point.enjoyed.utility
+    active, enough = market.active, point.enough
+    value = np.minimum(point.value, enough)
     activities = market.utility.activities()
     live = active[activities.owner] & ~(activities.needs @ market.empty.astype(float) > 0)
     owner = activities.owner[live]
     needs = sp.csr_array(activities.needs[live])
     worth = activities.values[live]
-    used = market.utility.levels(point.allocation)[live] > 0
-    ceiling = np.where(active, market.budgets / np.where(active, utility, 1), 0.0)
-    with np.errstate(divide="ignore"):
-        ceiling = np.minimum(ceiling, 1 / market.keep_values)
+    known = point.levels
+    levels = market.utility.levels(point.allocation) if known is None else known
+    used = levels[live] > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ceiling = np.minimum(market.budgets / value, 1 / market.keep_values)
+    ceiling = np.where(active, ceiling, 0.0)
     scale = np.zeros(m)
     np.maximum.at(scale, needs.indices, np.repeat(ceiling[owner] * worth, np.diff(needs.indptr)))
     scale = np.maximum(np.maximum(scale, market.reserves), np.finfo(float).tiny)
@@ -125,10 +131,7 @@ def _support(market: Market, point: Point) -> _Support:
     row_upper = np.where(used, 0.0, np.inf)
     sold_out = point.left_over <= EXACT * market.supplies
     at_reserve = market.reserves / scale
-    beta_low = np.where(active & (utility < market.utility_caps * (1 - EXACT)), 1.0, 0.0)
-    keeping = active & (market.keep_values > 0)
-    keeping &= point.enjoyed.counted > EXACT * market.budgets
-    beta_low = np.where(keeping, 1.0, beta_low)
+    beta_low = np.where(active & (value < enough * (1 - EXACT)), 1.0, 0.0)
     # bounds as rows: the solver call knows only x >= 0
     bound_low = np.concatenate([at_reserve, beta_low])
     bound_high = np.concatenate([np.where(sold_out, np.inf, at_reserve), np.ones(n)])
