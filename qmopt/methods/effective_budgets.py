@@ -97,7 +97,8 @@ class EffectiveBudgets:
         begun = time.monotonic()
         refuse_limit_prices(market, workloads_only(market, self), self)
         inner = trading(market)
-        deadline, search = begun + self.time_limit, _Search(inner)
+        deadline = begun + self.time_limit
+        search = _Search(inner, deadline)
         many = len(inner.utility.activities().owner) >= MANY
         for curve in CURVES[many:]:
             search.along(curve, self.tolerance, self.max_iterations, deadline)
@@ -114,12 +115,12 @@ class EffectiveBudgets:
 class _Search:
     """The best point so far, over curves and floors."""
 
-    def __init__(self, inner: Market) -> None:
+    def __init__(self, inner: Market, deadline: float) -> None:
         self.inner = inner
         self.least, self.steps, self.curves, self.status = np.inf, 0, 0, "none"
         count = len(inner.utility.activities().owner)
         self.best = np.zeros(inner.m), np.zeros(count)
-        self.floors = _floors(inner)
+        self.floors = _floors(inner, deadline)
 
     def along(self, curve: Curve, tolerance: float, most: int, deadline: float) -> None:
         """Follow a curve, and again with lower floors for teams that were better off with them."""
@@ -163,14 +164,14 @@ class _Search:
         return np.where(best > 0, 1 - value / best, 0.0)
 
 
-def _floors(inner: Market) -> Array:
+def _floors(inner: Market, deadline: float) -> Array:
     """Worth that a kept credit has at least: less than a credit brings that is well spent, (n,).
 
     Told at the rough prices of the plain program, by what the last segment of each team's curve
     brings.
     """
     plain = Scaled(inner)
-    here, _, _ = follow(plain, ROUGH)
+    here, _, _ = follow(plain, ROUGH, deadline=deadline)
     prices = (here.prices + plain.reserves) * plain.credit / inner.supplies
     return np.minimum(FLOOR * plain.unit / plain.credit, _least_slopes(inner, prices))
 
