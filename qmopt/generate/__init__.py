@@ -2,8 +2,9 @@
 
 The same call gives the same market, from numpy's default generator (``numpy.random.default_rng``,
 PCG64). :func:`market` is an endless list of small awkward markets of every kind; the other
-functions draw one family at any size. :func:`resalloc` draws plain numbers of a published problem,
-as its authors did.
+functions draw one family at any size, :func:`workloads` teams with demands (and :func:`wanted`
+says how much of the supply those come to). :func:`resalloc` draws plain numbers of a published
+problem, as its authors did.
 """
 
 from qmopt.generate.families import (
@@ -18,6 +19,7 @@ from qmopt.generate.families import (
 )
 from qmopt.generate.listed import FAMILIES, market
 from qmopt.generate.resalloc import resalloc
+from qmopt.generate.workloads import wanted, workloads
 
 __all__ = [
     "FAMILIES",
@@ -31,4 +33,6 @@ __all__ = [
     "sparse",
     "tied",
     "uniform",
+    "wanted",
+    "workloads",
 ]
