@@ -47,12 +47,12 @@ class Equilibrium:
         Iterations, pivots, passes over the values, seconds by phase, peak memory of the process.
     notes
         What a reader should know.
+    status
+        ``"certified"``; ``"split"`` or ``"nash_welfare"`` where that was accepted instead.
     exact
         The same in rationals, proved, if that was asked for.
     activities
         Shape (K,): units of each option, where teams have workloads.
-    status
-        ``"certified"``; ``"split"`` or ``"nash_welfare"`` where that was accepted instead.
 
     Examples
     --------

@@ -121,6 +121,31 @@ def test_rough_or_several_workloads_are_not_known():
     assert qm.uniqueness(market, [3], None, [3, 7]) == qm.Unique(None, None, None)
 
 
+#: Mirrored teams: each wants 2/3 of its good at 3, and any amount of the other at 1. By hand, three
+#: equilibria; at prices 3 and 1, scaled, a team is indifferent between the two goods.
+MIRRORED = [
+    ([1, 1], [[2 / 3, 1 / 3], [1 / 3, 2 / 3]], (7 / 3, 7 / 3)),
+    ([3 / 2, 1 / 2], [[5 / 9, 1 / 3], [4 / 9, 2 / 3]], (2, 22 / 9)),
+    ([1 / 2, 3 / 2], [[2 / 3, 4 / 9], [1 / 3, 5 / 9]], (22 / 9, 2)),
+]
+
+
+def test_one_purse_for_several_workloads_has_equilibria_far_apart():
+    utility = qm.Workloads(
+        [0, 0, 1, 1], [2 / 3, inf, 2 / 3, inf], range(4), [[1, 0], [0, 1], [0, 1], [1, 0]],
+        [3, 1, 3, 1],
+    )  # fmt: skip
+    market = qm.Market([1, 1], [1, 1], utility)
+    for prices, allocation, utilities in MIRRORED:
+        assert qm.certify(market, prices, allocation).certified(1e-12)
+        np.testing.assert_allclose(utility.value(np.array(allocation)), utilities, rtol=1e-9)
+        assert np.isnan(qm.price_intervals(market, prices, allocation)).all()
+        assert qm.uniqueness(market, prices, allocation) == qm.Unique(None, None, None)
+    # in between, 2/3 at 5/4 leave team 0 just 2/9 of the other, and team 1 holds 2/3 of it
+    between = qm.certify(market, [5 / 4, 3 / 4], [[2 / 3, 2 / 9], [1 / 3, 2 / 3]])
+    assert between.idle == pytest.approx(1 / 9)
+
+
 def test_of_a_split_they_are_those_of_its_division():
     """Two demands of one team take all 10; with 60 and 40 credits as two teams, with 80 and 20 as
     the second can pay, 20/7."""
