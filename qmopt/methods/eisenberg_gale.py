@@ -12,16 +12,12 @@ from qmopt.arguments import of_kind, settings
 from qmopt.errors import SolverFailed
 from qmopt.market import Market
 from qmopt.methods.crossover import crossover
+from qmopt.methods.lowest import polished
 from qmopt.methods.outcome import Outcome, restore, trading
-from qmopt.methods.polish import polish
 from qmopt.methods.program import EisenbergGaleModel, eisenberg_gale
-from qmopt.price_support import lowest_prices
 from qmopt.solvers import Clarabel, Solver
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Allocation, Array
-
-#: Share by which a price may be lower before prices count as open.
-OPEN = 1e-9
 
 
 @dataclass(frozen=True)
@@ -99,11 +95,12 @@ class EisenbergGale:
             if not crossed.finished:
                 notes.append("the crossover ran out of time or pivots before it was done")
         elif self.crossover and market.utility.additive:
-            polished = _polished(model, clock[0] + self.time_limit)
-            if polished is None:
+            left = self.time_limit - (clock[-1] - clock[0])
+            exact = _polished(model, time.monotonic() + left)
+            if exact is None:
                 notes.append("nothing exact was found near the solver's point: its own numbers")
             else:
-                prices, allocation = polished
+                prices, allocation = exact
         clock.append(time.perf_counter())
         phases = ("build", "solve", "crossover")
         stats["seconds"] = dict(zip(phases, np.diff(clock).tolist(), strict=True))
@@ -111,25 +108,11 @@ class EisenbergGale:
 
 
 def _polished(model: EisenbergGaleModel, deadline: float) -> tuple[Array, Allocation] | None:
-    """Take a solved model's point to the last bits, where its sides can be told.
-
-    Where caps leave prices of plain bids open, the lowest are taken.
-    """
-    market, inner = model.market, trading(model.market)
-    rough = model.prices()[market.sold]
-
-    def left() -> float:
-        return deadline - time.perf_counter()
-
-    found = polish(inner, rough, model.levels(), model.kept(), left())
+    """Take a solved model's point to the last bits, where its sides can be told."""
+    market = model.market
+    rough = model.prices()[market.sold], model.levels(), model.kept()
+    found = polished(trading(market), *rough, deadline)
     if found is None:
         return None
-    if isinstance(inner.utility, Linear):
-        prices, levels = found
-        kept = np.maximum(inner.budgets - model.units(levels) @ prices, 0)
-        lowest = lowest_prices(inner, prices, model.units(levels), left())
-        if lowest is not None and (lowest < prices * (1 - OPEN)).any():
-            again = polish(inner, lowest, levels, kept * (inner.keep_values > 0), left())
-            found = (lowest, levels) if again is None else again
     prices, levels = found
     return restore(market, prices, model.units(levels))

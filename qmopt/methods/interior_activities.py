@@ -11,6 +11,7 @@ from qmopt.market import Market
 from qmopt.methods.activities.path import follow
 from qmopt.methods.activities.scaled import Scaled
 from qmopt.methods.activities.settle import settle
+from qmopt.methods.lowest import lowered
 from qmopt.methods.one_demand import solve_rows
 from qmopt.methods.outcome import Outcome, restore_levels, trading
 
@@ -57,7 +58,7 @@ def solve_activities(
         if settled is None:
             notes = ("nothing exact was found near the end of the path: its own numbers",)
         else:
-            point = settled
+            point = lowered(inner, *settled, deadline)
     prices, allocation, levels = restore_levels(market, *point)
     stats: dict[str, Any] = {
         "iterations": steps,

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import splu
 from qmopt.utilities.protocol import Array
 
 #: Weight that keeps equations which say the same from dividing by zero; Newton makes up for it.
-DAMPING = 1e-10
+DAMPING = 1e-12
 
 
 def least_step(slopes: sp.csr_array, off: Array) -> Array | None:

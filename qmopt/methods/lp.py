@@ -12,13 +12,14 @@ import scipy.sparse as sp
 from qmopt.arguments import named, of_kind, settings
 from qmopt.errors import MarketError
 from qmopt.market import Market
+from qmopt.methods.lowest import polished
 from qmopt.methods.lp_alike import alike
 from qmopt.methods.lp_crossing import cross
 from qmopt.methods.lp_levels import LevelSearch
 from qmopt.methods.lp_options import Options
-from qmopt.methods.lp_polishing import in_units, polished
 from qmopt.methods.lp_scaled import Scaled
 from qmopt.methods.lp_search import BoxSearch
+from qmopt.methods.lp_units import in_units
 from qmopt.methods.outcome import Outcome, restore, trading
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Array

@@ -1,33 +1,39 @@
 """From a solver's point to the last bits, where values are sums of activities.
 
 A rough point says which activities are used, which goods are sold out, who is held by a cap and
-who keeps credits. That makes the definition of an equilibrium a system of equations, and Newton's
-method solves it. What is found is checked against the inequalities; what breaks one changes sides,
-and the system is solved again. Where the equations leave prices or units open (Leontief, caps that
-meet the supply), the steps of least size stay near the solver's point.
+who keeps credits. Written as a point of the central path close to its end, where of two numbers
+whose product tends to 0 one is small, it is settled like the end of any path.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from qmopt.market import Market
-from qmopt.methods.least_step import least_step
-from qmopt.methods.sides import Sides, State, ratio
+from qmopt.methods.activities.iterate import Iterate
+from qmopt.methods.activities.scaled import Scaled
+from qmopt.methods.activities.settle import settle
+from qmopt.utilities.keep import unit_cost
 from qmopt.utilities.pairs import total_by
-from qmopt.utilities.protocol import Activities, Array
+from qmopt.utilities.protocol import Array
 
-#: Share by which an inequality may be missed by rounding.
-SLACK = 1e-10
-#: What the relative residuals of the equations come down to.
-SOLVED = 1e-12
-#: Share of what is there at which what changed sides starts, and below which it has vanished.
-SMALL, VANISHED = 1e-6, 1e-9
-STEPS, ROUNDS = 60, 20
+Mask = NDArray[np.bool_]
+
+#: Product of two numbers of usual size 1 of which one tends to 0, and what none is smaller than.
+BARRIER, LEAST = 1e-9, 1e-15
+#: Share by which the smaller of the two is smaller, at least.
+CLEAR = 0.25
+#: Share of a good that is left over from which on it is not sold out, whatever it costs.
+LEFT = 0.5
+#: Share of a supply that the solver's own rounding may bring to a good.
+STAKE = 1e-12
+#: What a cap has to cost for its owner to be given less to spend, and to be left with how much.
+TWICE, LEFT_WITH = 2.0, 1e-12
+#: Share by which a cap may be missed by rounding, and by which a solver may have missed it.
+ROUNDING, NEAR = 1e-11, 1e-2
 
 
 def polish(
@@ -55,171 +61,100 @@ def polish(
     >>> prices.round(12).tolist(), levels.round(12).tolist()
     ([6.0], [2.0, 1.0])
     """
-    ways, deadline = market.utility.activities(), time.monotonic() + time_limit
+    deadline = time.monotonic() + time_limit
     # at the ends of floating point numbers overflow; what comes of it does not pass the checks
     with np.errstate(all="ignore"):
-        rough, sides = _first_sides(market, ways, prices, levels, kept)
-        for _ in range(ROUNDS):
-            found, solved = _solve(rough, sides)
-            changed = _other_sides(found, sides) if solved else _vanished(rough, found, sides)
-            if changed is None:
-                return (found.prices, found.levels) if solved else None
-            if time.monotonic() > deadline:
-                return None
-            sides = changed
-    return None
+        enough = _enough(market, prices, levels, kept)
+        less = enough < market.budgets
+        if less.any():
+            fewer = market.replace(budgets=enough)
+            found = _settled(fewer, prices, levels, kept, deadline)
+            if found is not None and _held(fewer, *found)[less].all():
+                return found
+        return _settled(market, prices, levels, kept, deadline)
 
 
-def _first_sides(
-    market: Market, ways: Activities, prices: Array, levels: Array, kept: Array
-) -> tuple[State, Sides]:
-    """Of two numbers whose product tends to 0, the smaller one is taken for 0."""
-    brought = ways.values * levels
-    whole = total_by(ways.owner, brought, market.n) + market.keep_values * kept
-    share = brought / whole[ways.owner]
-    # what a good earns above its reserve, of the credits of those who use it: few may be small
-    interest = np.asarray((ways.needs > 0).T @ (market.budgets[ways.owner] * share))
-    above = ratio(np.maximum(prices - market.reserves, 0) * market.supplies, interest)
-    left = 1 - np.asarray(ways.needs.T @ levels) / market.supplies
-    sold = (above > left) & (left < 0.5)
-    settled = np.where(sold, np.maximum(prices, market.reserves), market.reserves)
-    raw = np.maximum(prices, market.reserves)
-    cost = np.minimum(market.utility.unit_cost(raw), ratio(1.0, market.keep_values))
-    # what is free and enough is free; to those who never have enough nothing is
-    free = (market.utility.unit_cost(settled) <= 0) & (market.utility_caps < np.inf)
-    cost = np.where(free, 0.0, cost)
-    dearer = State(market, ways, raw, levels, cost).dearer
-    rough = State(market, ways, settled, levels, cost)
-    dearer = np.where(free[ways.owner], (rough.price_of > 0) * 1.0, dearer)
-    missing = 1 - whole / market.utility_caps
-    saved = 1 - cost * whole / market.budgets
-    capped = (market.utility_caps < np.inf) & (missing < saved)
-    keeping = (market.keep_values > 0) & (kept / market.budgets > 1 - cost * market.keep_values)
-    return rough, Sides((share > dearer) & (levels > 0), sold, capped, keeping)
+def _settled(
+    market: Market, prices: Array, levels: Array, kept: Array, deadline: float
+) -> tuple[Array, Array] | None:
+    scaled = Scaled(market)
+    return settle(scaled, _iterate(scaled, prices, levels, kept), 0.0, deadline)
 
 
-def _solve(rough: State, sides: Sides) -> tuple[State, bool]:
-    """Newton's method on the equations that the sides make, and whether it solved them."""
-    market = rough.market
-    # what changed sides starts small, not at 0: steps are relative
-    credit = market.budgets.sum() / market.n
-    prices = np.maximum(rough.prices, SMALL * credit / market.supplies)
-    levels = np.maximum(rough.levels, SMALL * rough.value[rough.ways.owner] / rough.ways.values)
-    prices = np.where(sides.sold, prices, market.reserves)
-    levels = np.where(sides.used, levels, 0.0)
-    cost = np.where(rough.cost > 0, rough.cost, market.utility.unit_cost(prices))
-    cost = np.where(sides.keeping, ratio(1.0, market.keep_values), cost)
-    state = State(market, rough.ways, prices, levels, cost)
-    size = np.inf
-    for _ in range(STEPS):
-        off, slopes = _equations(state, sides)
-        if not np.isfinite(off).all():
-            return state, False
-        before, size = size, float(np.abs(off).max(initial=0.0))
-        if size <= 4e-16 or (size <= SOLVED and size > before / 2):
-            break
-        step = least_step(slopes, off)
-        if step is None:
-            return state, False
-        # a relative step of -1 would end at 0: no further than half of the way
-        step *= min(1.0, 0.5 / max(float(-step.min(initial=0.0)), 0.5))
-        state = _moved(state, sides, step)
-    return state, size <= SOLVED
+def _enough(market: Market, prices: Array, levels: Array, kept: Array) -> Array:
+    """Return budgets (n,): whoever a cap holds has no more than twice what the cap costs.
 
-
-def _moved(state: State, sides: Sides, step: Array) -> State:
-    """Take a relative step: prices of sold goods, levels in use, costs that are not fixed."""
-    goods, ways = int(sides.sold.sum()), int(sides.used.sum())
-    prices, levels, cost = state.prices.copy(), state.levels.copy(), state.cost.copy()
-    prices[sides.sold] *= 1 + step[:goods]
-    levels[sides.used] *= 1 + step[goods : goods + ways]
-    cost[~sides.keeping] *= 1 + step[goods + ways :]
-    return State(state.market, state.ways, prices, levels, cost)
-
-
-def _equations(state: State, sides: Sides) -> tuple[Array, sp.csr_array]:
-    """Relative residuals of the equations, and their slopes in relative changes.
-
-    An activity in use costs its owner's unit cost of what it brings; a sold good is handed out; who
-    is neither held by a cap nor keeps credits spends the budget, and who is held has the cap.
+    The cap holds all the same, so that nothing changes; but the rent of a cap that its owner could
+    pay a thousand times would drown the prices that it is added to.
     """
-    market, ways = state.market, state.ways
-    used, sold = np.flatnonzero(sides.used), np.flatnonzero(sides.sold)
-    free = ~sides.keeping
-    owner = ways.owner[used]
-    worth = (state.cost[ways.owner] * ways.values)[used]
-    priced = (worth > 0) | (state.price_of[used] > 0)  # what is free says nothing
-    needs = sp.csr_array(ways.needs[used])
-    place = np.cumsum(free) - 1
-    # activities: their price over what they bring, less 1
-    by_price = sp.csr_array(
-        sp.diags_array(1 / worth) @ needs[:, sold] @ sp.diags_array(state.prices[sold])
-    )
-    dear = state.price_of[used] / worth
-    mine = np.flatnonzero(free[owner])
-    by_cost = sp.csr_array(
-        (-dear[mine], (mine, place[owner[mine]])), shape=(len(used), int(free.sum()))
-    )
-    # goods: the share that is handed out, less 1
-    by_level = sp.csr_array(
-        sp.diags_array(1 / market.supplies[sold])
-        @ needs[:, sold].T
-        @ sp.diags_array(state.levels[used])
-    )
-    # buyers: their value over what they are to have, less 1
-    goal = np.where(sides.capped, market.utility_caps, market.budgets / state.cost)
-    told = free
-    share = state.value / goal
-    part = state.brought[used] / goal[owner]
-    rows = np.flatnonzero(told)
-    mine = np.flatnonzero(told[owner])
-    by_value = sp.csr_array((part[mine], (place[owner[mine]], mine)), shape=(len(rows), len(used)))
-    uncapped = ~sides.capped[rows]
-    by_own = sp.diags_array(np.where(uncapped, share[rows], 0.0))
-    slopes = sp.csr_array(
-        sp.block_array(
-            [
-                [by_price[priced], None, by_cost[priced]],
-                [None, by_level, None],
-                [None, by_value, by_own],
-            ]
-        )
-    )
-    return np.concatenate([dear[priced] - 1, state.out[sold] - 1, share[rows] - 1]), slopes
+    ways, caps = market.utility.activities(), market.utility_caps
+    value = total_by(ways.owner, ways.values * levels, market.n) + market.keep_values * kept
+    cost = unit_cost(market.utility, np.maximum(prices, market.reserves), market.keep_values)
+    enough = np.maximum(TWICE * cost * caps, LEFT_WITH * market.budgets)
+    near = (caps < np.inf) & (value > (1 - NEAR) * caps)
+    return np.where(near, np.minimum(enough, market.budgets), market.budgets)
 
 
-def _vanished(rough: State, found: State, sides: Sides) -> Sides | None:
-    """Put on the other side what the equations would have below 0; None where there is nothing."""
-    mine = found.brought <= VANISHED * rough.value[rough.ways.owner]
-    credit = found.market.budgets.sum() / found.market.n
-    free = found.prices * found.market.supplies <= VANISHED * credit
-    # what would be free to somebody who never has enough has to be sold
-    greedy = sides.used & (found.price_of <= 0) & ~sides.capped[found.ways.owner]
-    dear = np.asarray((found.ways.needs > 0).T @ greedy.astype(float)) > 0
-    free &= ~dear
-    if not ((sides.used & mine).any() or (sides.sold & free).any() or (dear & ~sides.sold).any()):
-        return None
-    return replace(sides, used=sides.used & ~mine, sold=(sides.sold & ~free) | dear)
+def _held(market: Market, prices: Array, levels: Array) -> Mask:
+    """Tell who has all the utility that it wants, (n,)."""
+    ways = market.utility.activities()
+    spend = total_by(ways.owner, (ways.needs @ prices) * levels, market.n)
+    value = total_by(ways.owner, ways.values * levels, market.n)
+    value += market.keep_values * (market.budgets - spend)
+    return value >= market.utility_caps * (1 - ROUNDING)
 
 
-def _other_sides(found: State, sides: Sides) -> Sides | None:
-    """Change sides where an inequality is broken; None where all of them hold."""
-    market = found.market
-    cheaper = ~sides.used & (found.dearer < -SLACK)
-    crowded = ~sides.sold & (found.out > 1 + SLACK)
-    cheap = sides.sold & (found.prices < market.reserves * (1 - SLACK))
-    whole = found.value
-    over = ~(sides.capped & ~sides.keeping) & (whole > market.utility_caps * (1 + SLACK))
-    short = sides.capped & ~sides.keeping
-    short &= found.cost * whole > market.budgets * (1 + SLACK)
-    keeps = ~sides.keeping & (found.cost * market.keep_values > 1 + SLACK)
-    broke = sides.keeping & (found.spend > market.budgets * (1 + SLACK))
-    if not any(side.any() for side in (cheaper, crowded, cheap, over, short, keeps, broke)):
-        return None
-    return replace(
-        sides,
-        used=sides.used | cheaper,
-        sold=(sides.sold | crowded) & ~cheap,
-        capped=(sides.capped | over) & ~short,
-        keeping=(sides.keeping | keeps) & ~broke & ~over,
+def _iterate(scaled: Scaled, prices: Array, levels: Array, kept: Array) -> Iterate:
+    """Return a solver's point as one of the central path, close to its end."""
+    market, team, owner = scaled.market, scaled.team, scaled.owner
+    above = np.maximum(prices - market.reserves, 0) * market.supplies / scaled.credit
+    units = np.append(levels / scaled.full, kept[scaled.keepers] / scaled.credit)
+    value = scaled.value(units)
+    asked = scaled.needs @ (above + scaled.reserves) + scaled.bank
+    cheapest = np.full(market.n, np.inf)
+    np.minimum.at(cheapest, owner, asked / scaled.worth)
+    # who has less room to the cap than credits to spend is held by it, at a rent; who pays nothing
+    # has all that it wants
+    room = np.maximum(1 - scaled.used_up(units), 0)
+    met = room < 1 - (cheapest * value / scaled.budgets)[team]
+    met |= cheapest[team] <= 0
+    caps = market.utility_caps[team] / scaled.unit[team]
+    costs = cheapest.copy()
+    costs[team] = np.where(met, np.maximum(scaled.budgets[team] / caps, costs[team]), costs[team])
+    rents = (costs - cheapest)[team] * caps
+    brought = costs[owner] * scaled.worth
+    slacks = np.maximum(scaled.slacks(above, rents, costs), 0)
+    # rents say nothing of one activity or another: what is paid does, or brought in credits paid
+    paid = np.minimum(1, scaled.budgets / (costs * value))[owner] * brought
+    size = np.maximum(asked, paid)
+    credits = scaled.budgets[owner] / size
+    unused = units / credits <= slacks / size
+    # what a good earns, of the credits of those who use it: few may be small
+    stake = np.maximum(np.asarray((scaled.needs > 0).T @ (brought * units)), STAKE)
+    idle = np.maximum(1 - scaled.handed_out(units), 0)
+    sold = (above > idle * stake) & (idle < LEFT)
+    return Iterate(
+        *_apart(units, slacks, unused, credits, size),
+        *_apart(room, rents, met, np.ones(len(team)), scaled.budgets[team]),
+        *_apart(idle, above, sold, np.ones(market.m), scaled.weights.goods),
+        costs,
     )
+
+
+def _apart(
+    one: Array, other: Array, first: Mask, size: Array, size_of_other: Array
+) -> tuple[Array, Array]:
+    """Return two numbers, one of which tends to 0, with a product as on the path and in order.
+
+    Parameters
+    ----------
+    one, other
+        The numbers.
+    first
+        Whether the first is the one that tends to 0.
+    size, size_of_other
+        Their usual sizes.
+    """
+    large = np.maximum(np.where(first, other / size_of_other, one / size), LEAST)
+    small = np.minimum(BARRIER / large, CLEAR * large)
+    return np.where(first, small, large) * size, np.where(first, large, small) * size_of_other

@@ -230,7 +230,7 @@ def test_caps_are_refused_by_name_by_those_that_do_not_take_them():
     market = qm.Market(
         [1, 2], [1], qm.Linear([[1], [1]]), utility_caps=[np.inf, 1], buyers=["free", "capped"]
     )
-    for method in (qm.Pivoting(), qm.InteriorPoint(), qm.LinearProgramming()):
+    for method in (qm.Pivoting(), qm.ColumnGeneration(), qm.ProportionalResponse()):
         with pytest.raises(qm.MarketError, match=r"capped.*utility caps.*EisenbergGale"):
             qm.clear(market, method)
 

@@ -81,5 +81,8 @@ def test_time_and_steps_run_out_and_it_is_said():
 
 
 def test_what_it_does_not_cover_is_told():
-    with pytest.raises(qm.MarketError, match="caps"):
-        qm.InteriorPoint().solve(qm.Market([1], [1], qm.Linear([[1]]), utility_caps=[1]))
+    with pytest.raises(qm.MarketError, match="sums of activities.*CobbDouglas"):
+        qm.InteriorPoint().solve(qm.Market([1], [1], qm.CobbDouglas([[1]])))
+    several = qm.Workloads([0, 0], [1, 2], [0, 1], [[1], [1]], [1, 2])
+    with pytest.raises(qm.MarketError, match="one for each team.*several workloads"):
+        qm.InteriorPoint().solve(qm.Market([1], [1], several))

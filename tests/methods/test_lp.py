@@ -18,6 +18,7 @@ from qmopt.methods import (
     lp_scaled,
     lp_search,
     lp_segments,
+    lp_units,
 )  # fmt: skip
 
 ALONE = qm.LinearProgramming(crossover=False)
@@ -206,11 +207,11 @@ def test_what_it_does_not_cover_is_told():
 
 def test_it_stands_alone():
     """None of its files knows another method; the crossover is a choice."""
-    own = (lp, lp_alike, lp_box, lp_levels, lp_options, lp_scaled, lp_search, lp_segments)
+    own = (lp, lp_alike, lp_box, lp_levels, lp_options, lp_scaled, lp_search, lp_segments, lp_units)
     known = {module.__name__ for module in own} | {"qmopt.methods.outcome"}
-    for module in own:  # lp_crossing and lp_polishing are the crossover
+    for module in own:  # lp_crossing and lowest are the crossover
         tree = ast.parse(inspect.getsource(module))
         imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
         methods = {name for name in imported if name and name.startswith("qmopt.methods.")}
-        crossover = {"qmopt.methods.lp_crossing", "qmopt.methods.lp_polishing"}
+        crossover = {"qmopt.methods.lp_crossing", "qmopt.methods.lowest"}
         assert methods <= (known | crossover if module is lp else known)

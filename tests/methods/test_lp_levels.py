@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import qmopt as qm
 from qmopt import Bundles, Linear, Market
-from qmopt.methods import lp_levels
+from qmopt.methods import lowest, lp_levels
 from qmopt.methods.lp_scaled import Scaled
 from qmopt.methods.outcome import trading
 from qmopt.utilities.pairs import total_by
@@ -259,7 +259,7 @@ def test_a_solver_that_fails_leaves_what_there_is(monkeypatch, word):
 
 
 def test_where_nothing_exact_is_found_it_is_said(monkeypatch):
-    monkeypatch.setattr(qm.methods.lp_polishing, "polish", lambda *_: None)
+    monkeypatch.setattr(lowest, "polish", lambda *_: None)
     outcome = LP.solve(draw(3, "bundles"))
     assert outcome.notes == (
         "nothing exact was found near the linear programs' point: their own numbers",

@@ -6,7 +6,11 @@ from scipy.optimize import brentq
 
 import qmopt as qm
 from qmopt import Bundles, Linear, Market
+from qmopt.methods.polish import polish
 from tests.capped import KINDS, METHOD, draw
+
+METHODS = [METHOD, qm.LinearProgramming(), qm.InteriorPoint()]
+NAMES = [type(method).__name__ for method in METHODS]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -112,7 +116,8 @@ def test_units_do_not_matter(kind):
             np.testing.assert_allclose(two.prices, expected, rtol=1e-6, atol=scale)
 
 
-def test_where_caps_meet_the_supply_the_lowest_prices_are_returned():
+@pytest.mark.parametrize("method", METHODS, ids=NAMES)
+def test_where_caps_meet_the_supply_the_lowest_prices_are_returned(method):
     """All value a good alike, up to caps that take all there is: any price per value will do.
 
     Up to the one at which the first team has just enough for its cap.
@@ -124,19 +129,64 @@ def test_where_caps_meet_the_supply_the_lowest_prices_are_returned():
         cuts = np.sort(rng.choice(np.arange(1, all_value), 3, replace=False))
         caps = np.diff([0, *cuts, all_value]).astype(float)
         budgets = rng.integers(5, 50, 4)
-        values = np.tile(worth, (4, 1))
-        found = qm.clear(Market(budgets, supplies, Linear(values), utility_caps=caps))
+        market = Market(budgets, supplies, Linear(np.tile(worth, (4, 1))), utility_caps=caps)
+        found = qm.clear(market, method)
         np.testing.assert_allclose(found.prices, 0, atol=1e-9)
         highest = (budgets / caps).min() * worth
         expected = np.column_stack([np.zeros(3), highest])
         np.testing.assert_allclose(found.price_intervals, expected, rtol=1e-8)
         assert not found.unique.prices
         # a reserve of 1/4 of that on good 0 lifts all of them, as low as it can
-        reserves = [highest[0] / 4, 0, 0]
-        found = qm.clear(
-            Market(budgets, supplies, Linear(values), utility_caps=caps, reserves=reserves)
-        )
+        found = qm.clear(market.replace(reserves=[highest[0] / 4, 0, 0]), method)
         np.testing.assert_allclose(found.prices, highest / 4, rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=NAMES)
+def test_prices_are_open_in_one_part_of_a_market_and_told_in_another(method):
+    """Two caps take good 0, and 32 credits buy the 10 units of good 1.
+
+    To whom good 1 is worth twice good 0, that has to cost no less than half of 3.2; and no more
+    than 40/7, with which the second cap is paid.
+    """
+    values, caps = [[1, 0], [1, 0], [1, 2], [0, 1]], [3, 7, np.inf, np.inf]
+    market = Market([60, 40, 20, 12], [10, 10], Linear(values), utility_caps=caps)
+    found = qm.clear(market, method, tolerance=1e-12)
+    np.testing.assert_allclose(found.prices, [1.6, 3.2], rtol=1e-12)
+    np.testing.assert_allclose(found.price_intervals, [[1.6, 40 / 7], [3.2, 3.2]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("rich", 10.0 ** np.arange(1, 13))
+def test_a_cap_that_its_owner_could_pay_many_times(rich):
+    """It takes 8 of 20 units, of both goods, and 5 and 7 credits buy what is left of each: at 1."""
+    values, caps = [[1, 1], [1, 0], [0, 1]], [8, np.inf, np.inf]
+    market = Market([rich, 5, 7], [10, 10], Linear(values), utility_caps=caps)
+    rough = np.array([1.0001, 0.9998]), np.array([4.999, 3.0003, 5.0006, 7.0002]), np.zeros(3)
+    found = polish(market, *rough)
+    assert found is not None
+    np.testing.assert_allclose(found[0], 1, rtol=1e-14)
+    np.testing.assert_allclose(found[1], [5, 3, 5, 7], rtol=1e-14)
+
+
+def test_a_cap_that_looks_met_and_is_not():
+    """The solver had it within a thousandth; yet 6 credits buy 5.995 of 6 at 6/5.995."""
+    market = Market([6, 4], [9.99], Linear([[1], [1]]), utility_caps=[6, np.inf])
+    price = 10 / 9.99
+    found = polish(market, np.array([0.49]), np.array([5.999, 3.991]), np.zeros(2))
+    assert found is not None
+    np.testing.assert_allclose(found[0], price, rtol=1e-14)
+    np.testing.assert_allclose(found[1], np.array([6, 4]) / price, rtol=1e-14)
+
+
+@pytest.mark.parametrize("used", [0, 1, 3, 5.5, 6])
+def test_a_free_good_that_is_used_up_or_not(used):
+    """Two recipes of the same worth, one of which takes of good 1, of which there are 6, too."""
+    market = Market([10], [10, 6], Bundles([0, 0], [[1, 0], [1, 1]]))
+    found = polish(market, np.array([1.0, 0.0]), np.array([10.0 - used, used]), np.zeros(1))
+    assert found is not None
+    prices, levels = found
+    np.testing.assert_allclose(prices, [1, 0], atol=1e-15)
+    assert levels.sum() == pytest.approx(10, rel=1e-15)
+    assert qm.certify(market, prices, market.utility.taken(levels)).certified(1e-12)
 
 
 def test_without_polish_you_get_the_solvers_own_numbers():

@@ -193,9 +193,12 @@ class Scaled:
         Of two numbers whose product tends to 0 the smaller one is taken for 0.
         """
         above = here.prices > here.idle * self.weights.goods
-        prices = np.where(above, here.prices, 0.0) + self.reserves
         levels = np.where(self.used(here), here.levels, 0.0)[: self.count]
-        return prices * self.credit / self.market.supplies, levels * self.full
+        return self.in_credits(np.where(above, here.prices, 0.0)), levels * self.full
+
+    def in_credits(self, above: Array) -> Array:
+        """Return prices (m,) per unit; what is 0 above the reserve is at it to the last bit."""
+        return self.market.reserves + above * self.credit / self.market.supplies
 
 
 def _limits(

@@ -118,8 +118,7 @@ def _settle(
             if np.abs(off).max(initial=0.0) > SETTLED:
                 return None
             levels = np.maximum(found.levels[: scaled.count], 0) * scaled.full
-            prices = np.maximum(found.prices, 0) + scaled.reserves
-            return prices * scaled.credit / scaled.market.supplies, levels
+            return scaled.in_credits(np.maximum(found.prices, 0)), levels
         if time.monotonic() > deadline:
             return None
         sides = changed
