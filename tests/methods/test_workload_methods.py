@@ -13,7 +13,7 @@ from qmopt.certificate import measure
 from qmopt.notions import judged
 from tests.models.test_programs import load
 
-SEEDS, MANY = range(30), range(400)
+SEEDS, MANY = range(20), range(400)
 METHODS = [qm.InteriorPoint(), qm.Split(), qm.EffectiveBudgets()]
 textbook = load("nash_welfare").solve
 
