@@ -41,6 +41,9 @@ WIDTH, SAFE, BARRIERS, LEAST = 0.03, 4.0, 10.0, 1e-7
 WIDE, HIGHEST = 10.0, 0.3
 #: Merit at which it ends, as a share of the margin or of its square; and of the tolerance.
 FINE, FINER, FINEST = 0.02, 10.0, 0.025
+#: Share of its chips that a buyer to whom two options are alike has of what it would not take at
+#: the prices alone; and by which one whose answer is steep in the prices has another one.
+TORN, STEEP = 1e-7, 1e-4
 #: Rounds at most.
 ROUNDS = 20
 
@@ -205,7 +208,11 @@ class Rounds:
         return np.sum(taken, axis=0)[:-1], np.sum(bend, axis=0)[:-1, :-1]
 
     def _levels(self, places: Any, theirs: Array) -> Array:
-        """Chips of all options: of the open as they were found, of all others by the prices."""
+        """Chips of all options: of those torn between two as they were found, else by the prices.
+
+        A barrier keeps whoever is next to a bend of its answer away from it, by the root of what it
+        keeps the program; prices alone say better what to take where that is not two options alike.
+        """
         from qmopt.methods.demands.hull import settle
 
         given, price = self.given, np.append(self.price, 1.0)
@@ -215,5 +222,11 @@ class Rounds:
             settle(*block, *given.rows, price, levels)
 
         self.blocks.run(work, len(given.budgets))
-        levels[places] = theirs
+        if len(places):
+            whose, count = given.buyers[places], len(given.budgets)
+            chips = total_by(whose, theirs, count)
+            off = total_by(whose, np.abs(levels[places] - theirs), count)
+            other = total_by(whose, np.where(levels[places] == 0, theirs, 0.0), count)
+            torn = (other > TORN * chips) | (off > STEEP * chips)
+            levels[places] = np.where(torn[whose], theirs, levels[places])
         return levels
