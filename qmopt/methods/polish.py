@@ -31,9 +31,11 @@ LEFT = 0.5
 #: Share of a supply that the solver's own rounding may bring to a good.
 STAKE = 1e-12
 #: What a cap has to cost for its owner to be given less to spend, and to be left with how much.
-TWICE, LEFT_WITH = 2.0, 1e-12
+TWICE, LEFT_WITH = 2.0, 1e-9
 #: Share by which a cap may be missed by rounding, and by which a solver may have missed it.
 ROUNDING, NEAR = 1e-11, 1e-2
+#: Share of its buyers' credits that rounding may make a good cost.
+NOISE = 1e-14
 
 
 def polish(
@@ -78,7 +80,18 @@ def _settled(
     market: Market, prices: Array, levels: Array, kept: Array, deadline: float
 ) -> tuple[Array, Array] | None:
     scaled = Scaled(market)
-    return settle(scaled, _iterate(scaled, prices, levels, kept), 0.0, deadline)
+    found = settle(scaled, _iterate(scaled, prices, levels, kept), 0.0, deadline)
+    return None if found is None else (_without_noise(market, *found), found[1])
+
+
+def _without_noise(market: Market, prices: Array, levels: Array) -> Array:
+    """Put a good at its reserve where what is above is rounding, in the credits of its buyers."""
+    ways = market.utility.activities()
+    uses = (ways.needs * (levels > 0)[:, None]).tocoo()
+    credits = np.zeros(market.m)
+    np.maximum.at(credits, uses.col, market.budgets[ways.owner[uses.row]] * (uses.data > 0))
+    noise = (prices - market.reserves) * market.supplies <= NOISE * credits
+    return np.where(noise, market.reserves, prices)
 
 
 def _enough(market: Market, prices: Array, levels: Array, kept: Array) -> Array:
