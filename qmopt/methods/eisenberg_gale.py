@@ -13,11 +13,19 @@ from qmopt.errors import SolverFailed
 from qmopt.market import Market
 from qmopt.methods.crossover import crossover
 from qmopt.methods.lowest import polished
-from qmopt.methods.outcome import Outcome, restore, trading
+from qmopt.methods.outcome import (
+    Outcome,
+    refuse_limit_prices,
+    restore,
+    restore_levels,
+    trading,
+    workloads_only,
+)
 from qmopt.methods.program import EisenbergGaleModel, eisenberg_gale
 from qmopt.solvers import Clarabel, Solver
 from qmopt.utilities.linear import Linear
-from qmopt.utilities.protocol import Allocation, Array
+from qmopt.utilities.protocol import Array
+from qmopt.utilities.workloads import Workloads
 
 
 @dataclass(frozen=True)
@@ -58,13 +66,15 @@ class EisenbergGale:
         SolverNotInstalled, SolverFailed
             If there is no solver, or no point.
         """
+        if isinstance(market.utility, Workloads):
+            refuse_limit_prices(market, workloads_only(market, self), self)
         clock = [time.perf_counter()]
         model = eisenberg_gale(market)
         clock.append(time.perf_counter())
         left = self.time_limit - (clock[-1] - clock[0])
         notes: list[str] = []
         stats: dict[str, Any] = {"iterations": None}
-        near = True
+        near, levels, notion = True, None, "equilibrium"
         capped = market.utility_caps.min() < np.inf
         crosses = self.crossover and isinstance(market.utility, Linear) and not capped
         try:
@@ -100,19 +110,24 @@ class EisenbergGale:
             if exact is None:
                 notes.append("nothing exact was found near the solver's point: its own numbers")
             else:
-                prices, allocation = exact
+                prices, allocation, levels = restore_levels(market, *exact)
+        if isinstance(market.utility, Workloads):
+            notion = "equilibrium" if market.utility.separate else "nash_welfare"
+            if levels is None:
+                sold = prices[market.sold]
+                prices, allocation, levels = restore_levels(market, sold, model.levels())
+        else:
+            levels = None  # bundles say all
         clock.append(time.perf_counter())
         phases = ("build", "solve", "crossover")
         stats["seconds"] = dict(zip(phases, np.diff(clock).tolist(), strict=True))
-        return Outcome(prices, allocation, status, stats, tuple(notes))
+        return Outcome(
+            prices, allocation, status, stats, tuple(notes), activities=levels, notion=notion
+        )
 
 
-def _polished(model: EisenbergGaleModel, deadline: float) -> tuple[Array, Allocation] | None:
+def _polished(model: EisenbergGaleModel, deadline: float) -> tuple[Array, Array] | None:
     """Take a solved model's point to the last bits, where its sides can be told."""
     market = model.market
     rough = model.prices()[market.sold], model.levels(), model.kept()
-    found = polished(trading(market), *rough, deadline)
-    if found is None:
-        return None
-    prices, levels = found
-    return restore(market, prices, model.units(levels))
+    return polished(trading(market), *rough, deadline)

@@ -58,7 +58,7 @@ def solve_activities(
         if settled is None:
             notes = ("nothing exact was found near the end of the path: its own numbers",)
         else:
-            point = lowered(inner, *settled, deadline)
+            point, status = lowered(inner, *settled, deadline), "optimal"
     prices, allocation, levels = restore_levels(market, *point)
     stats: dict[str, Any] = {
         "iterations": steps,

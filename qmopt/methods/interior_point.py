@@ -14,7 +14,7 @@ from qmopt.market import Market
 from qmopt.methods.central_path import CentralPath
 from qmopt.methods.crossover import crossover, earlier
 from qmopt.methods.interior_activities import solve_activities
-from qmopt.methods.outcome import Outcome, refuse_limit_prices, restore, trading
+from qmopt.methods.outcome import Outcome, refuse_limit_prices, restore, trading, workloads_only
 from qmopt.methods.pivots import Crossed
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Array
@@ -114,7 +114,7 @@ class InteriorPoint:
         """Solve a market of activities with limits."""
         utility = market.utility
         if isinstance(utility, Workloads):
-            refuse_limit_prices(market, utility, self)
+            refuse_limit_prices(market, workloads_only(market, self), self)
         if not (utility.additive or utility.separate):
             several = len(utility.demands().units) > 0
             told = "teams with several workloads" if several else named(utility)

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from qmopt.certificate import measure
 from qmopt.market import Market
 from qmopt.methods.demands.path import LARGE, solve
 from qmopt.methods.demands.rows import Buyers
@@ -16,6 +17,9 @@ from qmopt.methods.outcome import Outcome, restore_levels, trading
 from qmopt.utilities.linear import Linear
 from qmopt.utilities.protocol import Array
 from qmopt.utilities.workloads import Workloads
+
+#: Largest residual of a convex program's answer that is good enough.
+RIGHT = 1e-8
 
 
 def plain_rows(inner: Market) -> tuple[Buyers, NDArray[np.int64], Array] | None:
@@ -66,6 +70,9 @@ def plain_rows(inner: Market) -> tuple[Buyers, NDArray[np.int64], Array] | None:
 def solve_rows(market: Market, *, tolerance: float, most: int, time_limit: float) -> Outcome | None:
     """Solve the Eisenberg-Gale program of a large market of rows; None if it is no such market.
 
+    None as well where many buyers are torn between options alike (values of few ratios), so that
+    rounds do not get the last of them right.
+
     Parameters
     ----------
     market
@@ -92,4 +99,12 @@ def solve_rows(market: Market, *, tolerance: float, most: int, time_limit: float
         "seconds": {"solve": time.monotonic() - begun},
     }
     activities = levels if len(market.utility.demands().units) else None
+    convex = market.utility.homogeneous or market.utility.separate
+    if convex and _worst(market, prices, allocation, activities) > RIGHT:
+        return None
     return Outcome(prices, allocation, found.status, stats, activities=activities)
+
+
+def _worst(market: Market, prices: Array, allocation: Any, levels: Array | None) -> float:
+    """Return the largest residual of a point."""
+    return measure(market, prices, None if levels is not None else allocation, 0.0, levels).worst

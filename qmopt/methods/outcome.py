@@ -152,6 +152,16 @@ def _as_it_should(market: Market, allocation: sp.csr_array) -> Allocation:
     return allocation if sparse else allocation.toarray()
 
 
+def refuse_caps_on_workloads(market: Market) -> None:
+    """Raise a MarketError that names the first capped team, where teams have workloads."""
+    capped = np.flatnonzero(market.utility_caps < np.inf)
+    if isinstance(market.utility, Workloads) and capped.size:
+        raise MarketError(
+            f"team {market.buyers[capped[0]]}: utility_cap: no method clears a cap on the utility "
+            "of a team beside demands of its workloads; the demands say what is enough"
+        )
+
+
 def refuse_caps(market: Market) -> None:
     """Raise a MarketError that names the first capped buyer, if there is one."""
     of_kind("market", market, Market, "a Market")
@@ -180,6 +190,7 @@ def workloads_only(market: Market, method: object) -> Workloads:
         raise MarketError(
             f"{type(method).__name__} needs utilities of Workloads, got {named(market.utility)}"
         )
+    refuse_caps_on_workloads(market)
     return market.utility
 
 

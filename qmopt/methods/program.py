@@ -8,7 +8,8 @@ probabilities: the pari-mutuel method", Annals of Mathematical Statistics 30, 19
     subject to sum_i x_ij + idle_j <= s_j,   u_i <= cap_i,   x, kept, idle >= 0
 
 With a cap the answer is an equilibrium of thrifty buyers: who reaches the cap spends the least that
-does, and keeps the rest.
+does, and keeps the rest. With demands of workloads it is one where each team has one workload of
+one value, and a point of Nash welfare otherwise.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from qmopt.market import Market
 from qmopt.methods.outcome import restore, trading
 from qmopt.notebook import program_line, program_page
 from qmopt.utilities.protocol import Allocation, Array
+from qmopt.utilities.workloads import Workloads
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -112,6 +114,9 @@ class EisenbergGaleModel:
         objective += (inner.budgets / self._credit) @ cp.log(utilities)
         self.supply = cast("cp.Constraint", used <= 1)
         rows: list[Any] = [self.supply]
+        if isinstance(inner.utility, Workloads):
+            _, share = inner.utility.shares()
+            rows.append(sp.csr_array(share @ sp.diags_array(self._full)) @ self._levels <= 1)
         capped = np.flatnonzero(inner.utility_caps < np.inf)
         if capped.size:
             rows.append(cp.multiply((fair / inner.utility_caps)[capped], utilities[capped]) <= 1)

@@ -18,7 +18,7 @@ from qmopt.methods.activities.path import follow
 from qmopt.methods.activities.scaled import Scaled
 from qmopt.methods.dividing import best_division, divide
 from qmopt.methods.interior_activities import solve_activities
-from qmopt.methods.outcome import Divided, Outcome, refuse_caps, restore, trading, workloads_only
+from qmopt.methods.outcome import Divided, Outcome, restore, trading, workloads_only
 from qmopt.utilities.protocol import Array
 from qmopt.utilities.workloads import Workloads
 
@@ -102,7 +102,6 @@ class Split:
         """
         begun = time.monotonic()
         utility = workloads_only(market, self)
-        refuse_caps(market)
         given = None if self.credits is None else _checked(market, utility, self.credits)
         prices = _rough_prices(market, begun + self.time_limit)
         credits = best_division(market, utility, prices) if given is None else given

@@ -202,6 +202,16 @@ class Workloads(Utility):
         """Demands of all workloads."""
         return Demands(self.team, self.demand, self.names)
 
+    def shares(self) -> tuple[NDArray[np.int64], sp.csr_array]:
+        """Workloads whose demand has an end, and the share of it that an option serves, (W', K)."""
+        ends = np.flatnonzero(np.isfinite(self.demand) & (self.demand > 0))
+        row = np.full(len(self.demand), -1)
+        row[ends] = np.arange(len(ends))
+        some = np.flatnonzero(row[self.workload] >= 0)
+        share = (self.rates / self.demand[self.workload])[some]
+        places = (row[self.workload[some]], some)
+        return ends, sp.csr_array((share, places), shape=(len(ends), len(self.workload)))
+
     def served(self, levels: Array) -> Array:
         """Units of demand that levels (K,) serve, of each workload, shape (W,)."""
         return total_by(self.workload, self.rates * levels, len(self.demand))

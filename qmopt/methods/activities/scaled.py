@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from qmopt.market import Market
 from qmopt.methods.activities.iterate import Iterate, Missed, Products
 from qmopt.methods.activities.products import Between
-from qmopt.utilities.protocol import Activities, Array, Utility
+from qmopt.utilities.protocol import Activities, Array
 from qmopt.utilities.workloads import Workloads
 
 
@@ -205,32 +205,20 @@ def _limits(
     market: Market, ways: Activities, keeps: Array, keepers: NDArray[np.int64]
 ) -> tuple[sp.csr_array, NDArray[np.int64], Array]:
     """Limits, as shares that a unit of each activity and a kept credit take; owners; kinds."""
-    count, demands = len(ways.owner), market.utility.demands()
-    ends = np.flatnonzero(np.isfinite(demands.units) & (demands.units > 0))
-    blocks = []
-    if len(ends):
-        taken = _served(market.utility, ends, demands.units)
+    count, team, blocks = len(ways.owner), np.zeros(0, np.int64), []
+    if isinstance(market.utility, Workloads):
+        ends, taken = market.utility.shares()
+        team = market.utility.team[ends]
         blocks.append(sp.hstack([taken, sp.csr_array((len(ends), len(keepers)))]))
     capped = np.flatnonzero(market.utility_caps < np.inf)
     if len(capped):
         owner = np.append(ways.owner, keepers)
         worth = np.append(ways.values, keeps) / market.utility_caps[owner]
         blocks.append(_sums(owner, worth, market.n)[capped])
-    team = np.append(demands.owner[ends], capped)
-    shared = np.append(np.ones(len(ends)), np.zeros(len(capped)))
+    shared = np.append(np.ones(len(team)), np.zeros(len(capped)))
+    team = np.append(team, capped)
     limits = sp.vstack(blocks) if blocks else sp.csr_array((0, count + len(keepers)))
     return sp.csr_array(limits), team.astype(np.int64), shared
-
-
-def _served(utility: Utility, ends: NDArray[np.int64], units: Array) -> sp.csr_array:
-    """Return what each activity serves of the demands that have an end, as shares of them."""
-    assert isinstance(utility, Workloads)
-    row = np.full(len(units), -1)
-    row[ends] = np.arange(len(ends))
-    some = np.flatnonzero(row[utility.workload] >= 0)
-    share = (utility.rates / units[utility.workload])[some]
-    places = (row[utility.workload[some]], some)
-    return sp.csr_array((share, places), shape=(len(ends), len(utility.workload)))
 
 
 def _sums(place: NDArray[np.int64], weights: Array, count: int) -> sp.csr_array:
