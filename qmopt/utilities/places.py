@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qmopt.arguments import Numbered, frozen
+from qmopt.arguments import Array, Numbered, frozen, numbers
 from qmopt.errors import MarketError
 
 
@@ -52,3 +52,20 @@ def labels(what: str, given: Sequence[str] | None, count: int) -> Sequence[str]:
     if len(told) != count:
         raise MarketError(f"{what}: {count} names expected, got {len(told)}")
     return told
+
+
+def counts(what: str, given: ArrayLike | None, names: Sequence[str]) -> Array:
+    """Check one whole number from 1 up for each name; 1 where nothing is given.
+
+    Examples
+    --------
+    >>> counts("gangs", [8, 1.5], ("train", "test"))
+    Traceback (most recent call last):
+    qmopt.errors.MarketError: gangs[1] (test): a whole number from 1 up expected, got 1.5
+    """
+    found = numbers(what, given, names, 1)
+    for k in np.flatnonzero((found < 1) | (found != np.round(found))):
+        raise MarketError(
+            f"{what}[{k}] ({names[int(k)]}): a whole number from 1 up expected, got {found[k]:g}"
+        )
+    return found

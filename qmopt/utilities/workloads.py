@@ -14,7 +14,7 @@ from qmopt.errors import MarketError
 from qmopt.utilities.bundles import Bundles
 from qmopt.utilities.hull import Curves
 from qmopt.utilities.pairs import total_by
-from qmopt.utilities.places import labels, places
+from qmopt.utilities.places import counts, labels, places
 from qmopt.utilities.protocol import Activities, Allocation, Array, Best, Demands, Utility
 
 
@@ -127,15 +127,10 @@ class Workloads(Utility):
         told = labels("options", options, len(of))
         self.demand = numbers("demand", demand, self.names, np.inf)
         self.limit_prices = numbers("limit_prices", limit_prices, self.names, np.inf)
-        self.gangs = numbers("gangs", gangs, self.names, 1)
+        self.gangs = counts("gangs", gangs, self.names)
         each, rate = numbers("values", values, told, None), numbers("rates", rates, told, 1)
         for k in np.flatnonzero(rate == 0):
             raise MarketError(f"rates[{k}] ({told[int(k)]}): a positive number expected, got 0")
-        for w in np.flatnonzero((self.gangs < 1) | (self.gangs != np.round(self.gangs))):
-            raise MarketError(
-                f"gangs[{w}] ({self.names[int(w)]}): a whole number from 1 up expected, got "
-                f"{self.gangs[w]:g}"
-            )
         kept = np.flatnonzero((each > 0) & (self.demand[of] > 0))
         worth = np.where(self.demand[of] > 0, each * rate, 0.0)
         # recipes are checked there, and those of no worth left out
@@ -151,16 +146,11 @@ class Workloads(Utility):
 
     def _with_demands(self) -> tuple[Bundles, sp.csr_array]:
         """Recipes over goods and demands, and what each team has of the demands."""
-        ends = np.flatnonzero(np.isfinite(self.demand))
-        slot = np.full(len(self.demand), -1)
-        slot[ends] = np.arange(len(ends))
-        limited = np.flatnonzero(slot[self.workload] >= 0)
-        at = (limited, slot[self.workload[limited]])
-        takes = sp.csr_array((self.rates[limited], at), shape=(len(self.workload), len(ends)))
-        n, _ = self._shape
+        (ends, share), (n, _) = self.shares(), self._shape
         slots = sp.csr_array(
             (self.demand[ends], (self.team[ends], np.arange(len(ends)))), shape=(n, len(ends))
         )
+        takes = sp.csr_array(sp.diags_array(self.demand[ends]) @ share).T
         mixes = sp.csr_array(sp.hstack([self.needs, takes]))
         return Bundles(self.owner, mixes, self.worth, buyers=n), slots
 
