@@ -30,8 +30,9 @@ from qmopt.methods.demands.rows import Buyers
 from qmopt.progress import tell
 from qmopt.utilities.pairs import Array, total_by
 
-#: Buyers from which on there are rounds; how many are sampled; the merit at which that is enough.
-LARGE, SAMPLE, ENOUGH = 40_000, 10_000, 1e-3
+#: Buyers from which on there are rounds; how many are sampled, at most and as a part of all; the
+#: merit at which that is enough.
+LARGE, SAMPLE, PART, ENOUGH = 8_000, 10_000, 4, 1e-3
 #: Fewest and most buyers in an interior point of a round; of more, a part stands for all.
 FEW, OPEN = 50, 20_000
 #: Margin of the first round; that of a next one as a multiple of what prices are off by, and of the
@@ -135,7 +136,8 @@ class Rounds:
     def _sampled(self) -> Array:
         """Prices of a sample, always the same, with supplies for as many credits."""
         given, n = self.given, len(self.given.budgets)
-        drawn = np.random.default_rng(0).choice(n, SAMPLE, replace=False, shuffle=False)
+        size = min(SAMPLE, n // PART)
+        drawn = np.random.default_rng(0).choice(n, size, replace=False, shuffle=False)
         sample, _ = given.some(np.sort(drawn))
         share = sample.budgets.sum() / self.credit
         path = Path(sample.with_supplies(given.supplies * share), self.blocks)
