@@ -77,7 +77,8 @@ def clear(
         What is returned, and labelled so, where teams have workloads and no equilibrium was found:
         ``"split"``, an equilibrium once credits are divided over workloads
         (:class:`qmopt.Split`), or ``"nash_welfare"``, the plain program with its measured regret
-        (:class:`qmopt.NashWelfare`); of several, the first that is found.
+        (:class:`qmopt.NashWelfare`); of several, the first that is found. Each has the method's
+        time limit for itself, and the notes say what was tried before.
 
     Returns
     -------
@@ -147,10 +148,12 @@ def clear(
         left = float(getattr(method, "time_limit", np.inf))
         lesser = first_that_holds(market, outcome, tolerance, accept, left)
         if lesser is None:
-            why = _why(market, certificate, outcome, method)
+            why = _why(market, certificate, outcome, method, accept)
             why = why if proved is None else f"proved in rationals, but in doubles {why}"
             raise NotCertified(why, outcome, certificate, proved)
-        method = method if lesser.outcome is outcome else lesser.method
+        if lesser.outcome is not outcome:
+            tried = _why(market, certificate, outcome, method, accept)
+            cold, method = (*cold, f"accepted instead: {tried}"), lesser.method
         outcome, certificate, status = lesser.outcome, lesser.certificate, lesser.outcome.notion
         prices, allocation = _arrays(market, outcome, method)
         notes = [*cold, *outcome.notes, *certificate.notes, NOTIONS[status]]
@@ -215,7 +218,13 @@ def _takes_start(method: Method) -> bool:
     return "start" in inspect.signature(method.solve).parameters
 
 
-def _why(market: Market, certificate: Certificate, outcome: Outcome, method: Method) -> str:
+def _why(
+    market: Market,
+    certificate: Certificate,
+    outcome: Outcome,
+    method: Method,
+    accept: tuple[str, ...],
+) -> str:
     """Say which residual failed, by how much, at whom, and what to try."""
     sizes = {name: abs(size) for name, size in certificate.residuals.items() if size is not None}
     # the gap sums up what the others say piece by piece, so it is named only when it is alone
@@ -228,12 +237,14 @@ def _why(market: Market, certificate: Certificate, outcome: Outcome, method: Met
     return (
         f"not an equilibrium at tolerance {certificate.tolerance:g}: {name} is {sizes[name]:.2g}"
         f"{whose}; found by {named(method)}, whose own word on it is {named(outcome.status)}{notes}"
-        f"{_advice(market, outcome, sizes[name])}"
+        f"{_advice(market, outcome, sizes[name], accept)}"
     )
 
 
-def _advice(market: Market, outcome: Outcome, size: float) -> str:
-    """Say what may help."""
+def _advice(market: Market, outcome: Outcome, size: float, accept: tuple[str, ...]) -> str:
+    """Say what may help, and was not asked for yet."""
+    if accept:
+        return ""
     if outcome.notion != "equilibrium":
         told = "is" if outcome.notion == "split" else "claims"
         name = outcome.notion

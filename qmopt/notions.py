@@ -49,6 +49,8 @@ def accepted(given: str | Iterable[str]) -> tuple[str, ...]:
     Traceback (most recent call last):
     qmopt.errors.MarketError: accept: 'split' or 'nash_welfare' expected, got 'splt'
     """
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise MarketError(f"accept: 'split' or 'nash_welfare' expected, got {named(given)}")
     names = (given,) if isinstance(given, str) else tuple(given)
     for name in names:
         if name not in NOTIONS:

@@ -138,3 +138,40 @@ def test_a_claim_is_measured_as_what_it_claims(market):
             notion=notion, divided=found.divided,
         )  # fmt: skip
         assert not holds(notion, judged(market, dear, 1e-8))
+
+
+@pytest.mark.parametrize("given", [None, 1, True, b"split", ["splt"], [None]])
+def test_what_is_no_notion_is_refused(given):
+    with pytest.raises(qm.MarketError, match="accept: 'split' or 'nash_welfare' expected"):
+        qm.clear(jobs(), accept=given)
+
+
+def test_notes_say_what_was_tried_first():
+    """Nobody's method is replaced in silence."""
+    found = qm.clear(jobs(), qm.NashWelfare(), accept="split")
+    assert found.status == "split"
+    assert any("found by NashWelfare" in note for note in found.notes)
+
+
+def test_what_was_accepted_is_not_advised_again():
+    with pytest.raises(qm.NotCertified) as raised:
+        qm.clear(jobs(), qm.Split(time_limit=1e-9), accept="split")
+    assert "accept=" not in str(raised.value)
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.5])
+def test_a_job_that_its_limit_keeps_out_leaves_its_credits_to_the_others(limit):
+    """The job takes none at about 1 a chip; of 8 credits all but its equal part, 0.1, buy 8 chips."""
+    found = qm.clear(jobs(limit), qm.Split(), accept="split")
+    assert found.activities[0] <= 1e-9
+    assert found.unspent[0] <= 0.11
+    assert found.prices == pytest.approx([0.9875, 0.9875])
+
+
+def jobs(limit=np.inf):
+    """A job of at most one chip, worth 2, and work without end; 4 credits and 4 chips each."""
+    utility = qm.Workloads(
+        [0, 0, 1], [1, np.inf, np.inf], [0, 1, 2, 2], [[1, 0], [0, 1], [1, 0], [0, 1]],
+        [2, 1, 1, 1], limit_prices=[limit, np.inf, np.inf],
+    )  # fmt: skip
+    return qm.Market([4, 4], [4, 4], utility)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,8 +22,16 @@ def best_division(market: Market, utility: Workloads, prices: Array) -> Array:
     What it would not spend is divided in proportion, and a twentieth of all equally.
     """
     offered = np.where(market.empty, np.inf, prices)
-    levels = utility.plan(offered, market.budgets, market.keep_values)
     asked = _asked(utility, prices)
+    # what costs more than its limit is not bought
+    within = np.flatnonzero(asked / utility.rates <= utility.limit_prices[utility.workload])
+    allowed = Workloads(
+        utility.team, utility.demand, utility.workload[within],
+        cast(Any, utility.needs)[within], utility.values[within], utility.rates[within],
+        teams=market.n,
+    )  # fmt: skip
+    levels = np.zeros(len(asked))
+    levels[within] = allowed.plan(offered, market.budgets, market.keep_values)
     spend = np.bincount(utility.workload, weights=asked * levels, minlength=len(utility.team))
     of_team = np.bincount(utility.team, weights=spend, minlength=market.n)[utility.team]
     served = np.bincount(utility.workload, minlength=len(utility.team)) > 0
@@ -58,6 +68,8 @@ def divide(market: Market, utility: Workloads, prices: Array, credits: Array) ->
     keeps = _keeps(market, utility)
     part, of = _parts(utility)
     shares, demand = _over_parts(market, utility, prices, credits, (part, of))
+    demand = np.where(utility.limit_prices[of] > 0, demand, 0.0)  # who would pay nothing gets none
+    keeps = np.where(np.isfinite(keeps), keeps, 0.0)
     lead = np.full(len(of), -1)
     lead[part] = np.arange(len(part))
     made = Workloads(
@@ -85,7 +97,8 @@ def divide(market: Market, utility: Workloads, prices: Array, credits: Array) ->
         title=market.title,
         period=market.period,
     )
-    return Divided(divided, credits, order)
+    left_out = int(np.count_nonzero((credits[of] > 0) & ~divided.active))
+    return Divided(divided, credits, order, left_out)
 
 
 def _asked(utility: Workloads, prices: Array) -> Array:

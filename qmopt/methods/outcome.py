@@ -72,11 +72,14 @@ class Divided:
     order
         Shape (K,): for each activity of the whole market, its place in this one; -1 where its part
         of the workload is wanted no more of.
+    left_out
+        How many parts of workloads that have credits have none of them, or no demand.
     """
 
     market: Market
     credits: Array
     order: NDArray[np.int64]
+    left_out: int = 0
 
     def levels(self, activities: Array) -> Array:
         """Return levels (K,) of the whole market's activities as those of this one."""
@@ -205,7 +208,7 @@ def refuse_limit_prices(market: Market, utility: Workloads, method: object) -> N
         f"{name}: limit_price {utility.limit_prices[w] / rate:g}: {type(method).__name__} lets a "
         "team's credits serve all of its workloads, where a limit holds only if keep_value is 1 "
         f"and every value is the limit (keep_value is {market.keep_values[i] * rate:g}, value "
-        f'{utility.values[k]:g}); a split takes any limit: Split(), accept="split"'
+        f'{utility.values[k]:g}); a split takes any limit: accept="split", --accept split'
     )
 
 

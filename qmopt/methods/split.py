@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qmopt.arguments import numbers, settings
+from qmopt.arguments import named, numbers, settings
 from qmopt.certificate import measure
 from qmopt.errors import MarketError
 from qmopt.market import Market
@@ -87,8 +88,10 @@ class Split:
 
     def __post_init__(self) -> None:
         settings(self)
-        if not isinstance(self.rounds, int) or self.rounds < 1:
-            raise MarketError(f"Split: rounds: a whole number from 1 expected, got {self.rounds}")
+        whole = isinstance(self.rounds, Integral) and not isinstance(self.rounds, bool)
+        if not whole or self.rounds < 1:
+            told = named(self.rounds)
+            raise MarketError(f"Split: rounds: a whole number from 1 up expected, got {told}")
 
     @np.errstate(all="ignore")
     def solve(self, market: Market) -> Outcome:
@@ -130,9 +133,12 @@ class Split:
         )
         assert found.activities is not None
         levels = divided.whole(found.activities)
+        poor = divided.left_out
+        none = f"{poor} parts of workloads got no credits, so nothing even of what may be free"
         _, allocation = restore(market, found.prices[market.sold], _held(market, levels))
         return replace(
             found,
+            notes=(*found.notes, *([none] if poor else [])),
             allocation=allocation,
             activities=levels,
             notion="split",
