@@ -161,7 +161,7 @@ def test_what_was_accepted_is_not_advised_again():
 
 @pytest.mark.parametrize("limit", [0.0, 0.5])
 def test_a_job_that_its_limit_keeps_out_leaves_its_credits_to_the_others(limit):
-    """The job takes none at about 1 a chip; of 8 credits all but its equal part, 0.1, buy 8 chips."""
+    """It takes none at about 1 a chip; of 8 credits all but its equal part, 0.1, buy 8 chips."""
     found = qm.clear(jobs(limit), qm.Split(), accept="split")
     assert found.activities[0] <= 1e-9
     assert found.unspent[0] <= 0.11
