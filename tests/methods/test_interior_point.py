@@ -81,8 +81,8 @@ def test_time_and_steps_run_out_and_it_is_said():
 
 
 def test_what_it_does_not_cover_is_told():
-    with pytest.raises(qm.MarketError, match="sums of activities.*CobbDouglas"):
+    with pytest.raises(qm.MarketError, match=r"sums of activities.*CobbDouglas"):
         qm.InteriorPoint().solve(qm.Market([1], [1], qm.CobbDouglas([[1]])))
     several = qm.Workloads([0, 0], [1, 2], [0, 1], [[1], [1]], [1, 2])
-    with pytest.raises(qm.MarketError, match="one for each team.*several workloads"):
+    with pytest.raises(qm.MarketError, match=r"one for each team.*several workloads"):
         qm.InteriorPoint().solve(qm.Market([1], [1], several))
