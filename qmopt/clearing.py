@@ -18,7 +18,7 @@ from qmopt.errors import MarketError, NotCertified
 from qmopt.market import Market
 from qmopt.methods.choose import choose
 from qmopt.methods.outcome import Method, Outcome
-from qmopt.notions import NOTIONS, accepted, first_that_holds
+from qmopt.notions import NOTIONS, accepted, first_that_holds, unserved
 from qmopt.point import per_good, per_pair
 from qmopt.proving import NOTE, prove
 from qmopt.solvers import Solver
@@ -134,6 +134,7 @@ def clear(
         prices, allocation = proved.arrays(market)
     found, status = time.perf_counter(), "certified"
     certificate = _measured(market, prices, allocation, outcome, tolerance)
+    cold = (*cold, *unserved(market))
     notes = [*cold, *outcome.notes, *certificate.notes]
     if proved is not None:
         notes.append(NOTE)

@@ -34,6 +34,8 @@ NOTIONS = {
     "that they would rather spend",
 }
 
+#: Workloads that a note names before it only counts.
+FEW = 5
 #: Residuals that a point of Nash welfare need not keep small.
 REGRETTED = ("regret", "thrift")
 
@@ -56,6 +58,27 @@ def accepted(given: str | Iterable[str]) -> tuple[str, ...]:
         if name not in NOTIONS:
             raise MarketError(f"accept: 'split' or 'nash_welfare' expected, got {named(name)}")
     return names
+
+
+def unserved(market: Market) -> tuple[str, ...]:
+    """Say which workloads nothing can serve, since no bid of worth names them.
+
+    Examples
+    --------
+    >>> utility = Workloads([0, 0], [1, 8], [0], [[1]], [2], names=["train", "evaluate"])
+    >>> unserved(Market([3], [2], utility, buyers=["vision"]))
+    ('no bid of worth for workload evaluate of team vision',)
+    """
+    utility = market.utility
+    if not isinstance(utility, Workloads):
+        return ()
+    bids = np.bincount(utility.workload, minlength=len(utility.demand))
+    none = np.flatnonzero((bids == 0) & (utility.demand > 0))
+    first = ", ".join(
+        f"{utility.names[w]} of team {market.buyers[utility.team[w]]}" for w in none[:FEW].tolist()
+    )
+    more = f" and {len(none) - FEW} more" if len(none) > FEW else ""
+    return (f"no bid of worth for workload {first}{more}",) if none.size else ()
 
 
 class Accepted(NamedTuple):

@@ -175,3 +175,9 @@ def jobs(limit=np.inf):
         [2, 1, 1, 1], limit_prices=[limit, np.inf, np.inf],
     )  # fmt: skip
     return qm.Market([4, 4], [4, 4], utility)
+
+
+def test_a_workload_without_a_bid_is_named():
+    utility = qm.Workloads([0, 0], [1, 8], [0], [[1]], [2], names=["train", "evaluate"])
+    found = qm.clear(qm.Market([3], [2], utility, buyers=["vision"]))
+    assert "no bid of worth for workload evaluate of team vision" in found.notes
