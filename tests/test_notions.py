@@ -181,3 +181,14 @@ def test_a_workload_without_a_bid_is_named():
     utility = qm.Workloads([0, 0], [1, 8], [0], [[1]], [2], names=["train", "evaluate"])
     found = qm.clear(qm.Market([3], [2], utility, buyers=["vision"]))
     assert "no bid of worth for workload evaluate of team vision" in found.notes
+
+
+def test_the_best_outcome_is_attached_and_no_worse_than_a_split():
+    """One system of equations leads nowhere, so that what a split finds is nearer."""
+    market = generate.workloads(3)
+    with pytest.raises(qm.NotCertified) as raised:
+        qm.clear(market, qm.EffectiveBudgets(max_iterations=1))
+    split = qm.Split().solve(market)
+    worst = measure(market, split.prices, None, 1e-8, split.activities).worst
+    assert raised.value.certificate.worst <= worst
+    assert raised.value.outcome.notion == "equilibrium"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -22,6 +22,7 @@ from qmopt.methods.outcome import (
     trading,
     workloads_only,
 )
+from qmopt.methods.split import Split
 from qmopt.utilities.protocol import Array
 from qmopt.utilities.workloads import Workloads
 
@@ -52,7 +53,8 @@ class EffectiveBudgets:
     ends at is taken to the last bits.
 
     Such equilibria need not be the only ones, and to find one is hard in the worst case; if none of
-    several curves ends at one, the best point met is returned, for the certificate to judge.
+    several curves ends at one, the best point met is returned, or that of a split (:class:`Split`)
+    if it is better, for the certificate to judge.
 
     Parameters
     ----------
@@ -104,6 +106,14 @@ class EffectiveBudgets:
             search.along(curve, self.tolerance, self.max_iterations, deadline)
             if search.least <= self.tolerance or time.monotonic() > deadline:
                 break
+        if search.least > self.tolerance and time.monotonic() < deadline:
+            split = Split(time_limit=deadline - time.monotonic()).solve(market)
+            worst = measure(market, split.prices, None, 0.0, split.activities).worst
+            if worst < search.least:
+                told = "no curve ended nearer to an equilibrium than a split of credits"
+                return replace(
+                    split, status=search.status, notes=(told,), notion="equilibrium", divided=None
+                )
         prices, allocation, levels = restore_levels(market, *search.best)
         stats: dict[str, Any] = {
             "iterations": search.steps, "curves": search.curves,
