@@ -17,7 +17,7 @@ from tests.laws.law import SEED
 from tests.laws.workloads import Answer, Jobs, answer, certifies, jobs, tuples
 
 #: Drawn markets of which an answer is dressed, and of which one is found again, quick and thorough.
-DRESSED, FOUND, MANY = 10, 2, 150
+DRESSED, FOUND, MANY = 100, 10, 150
 METHODS = [qm.EffectiveBudgets(), qm.Split()]
 
 
