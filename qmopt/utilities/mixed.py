@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from qmopt.arguments import frozen, named
+from qmopt.arguments import frozen, named, of_kind
 from qmopt.errors import MarketError
 from qmopt.utilities.protocol import Activities, Allocation, Array, Best, Utility
 
@@ -71,6 +71,7 @@ class Mixed(Utility):
     """
 
     def __init__(self, parts: Iterable[tuple[ArrayLike, Utility]]) -> None:
+        of_kind("parts", parts, Iterable, "pairs of buyers and a utility")
         told = [_checked(k, given) for k, given in enumerate(parts)]
         if not told:
             raise MarketError("parts: none given")
@@ -81,10 +82,9 @@ class Mixed(Utility):
         # none of no buyers, unless there are no others
         some = [_in_order(*one) for one in flat if len(one[0])] or flat[:1]
         self.parts: tuple[Part, ...] = tuple(sorted(some, key=lambda part: part[0][:1].tolist()))
-        whose = np.concatenate([mine for mine, _ in self.parts])
         #: Where each buyer stands when the parts are written one after the other.
-        self._place = np.argsort(whose)
-        self._shape: tuple[int, int] = (len(whose), told[0][1].shape[1])
+        self._place = np.argsort(np.concatenate([mine for mine, _ in self.parts]))
+        self._shape: tuple[int, int] = (len(self._place), told[0][1].shape[1])
 
     def __repr__(self) -> str:
         n, m = self.shape

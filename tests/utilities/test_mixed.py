@@ -238,6 +238,7 @@ ONE = Linear([[1, 2]])
         ([([0, 0], LINEAR)], r"parts\[0\]: buyer 0 is in parts\[0\] already"),
         ([([2], ONE), ([0, 2], LINEAR)], "buyer 1 is in none of them, buyer 2 is"),
         ([([0], ONE), ([2], ONE)], "buyer 1 is in none of them, buyer 2 is"),
+        (None, "pairs of buyers and a utility expected, got None"),
         ([([1], ONE)], "buyer 0 is in none of them, buyer 1 is"),
         ([([0, 1], ONE)], r"parts\[0\]: whole numbers of 1 buyers expected"),
         ([([0.0], ONE)], r"parts\[0\]: whole numbers"),
