@@ -8,8 +8,8 @@ that the barrier is no parameter of it but its length is: predictor and correcto
 relative changes of everything. Since the numbers stay bounded while the barrier is positive, the
 curve can end nowhere else but at an equilibrium, up to degenerate points and rounding.
 
-That there is only one start, from which every step is measured, is why it does not set out from
-credits divided over workloads: a fixed point found from there may be none.
+The argument needs the one solution that the system has where the curve sets out; a division of
+credits over workloads would be another start, for which there is none.
 """
 
 from __future__ import annotations
