@@ -7,7 +7,6 @@ import numpy as np
 from qmopt.point import Point
 from qmopt.utilities import keep
 from qmopt.utilities.protocol import Array
-from qmopt.utilities.workloads import Workloads
 
 
 def duality_gap(point: Point) -> float | None:
@@ -66,39 +65,3 @@ def _lost_below_demands(point: Point) -> Array:
         point.enough,
     )  # fmt: skip
     return point.excess_cost + wasted + missed
-
-
-def nash_gap(point: Point) -> float:
-    """Duality gap of the plain program under demands, over the value of the supply.
-
-    Nobody is charged for its demand: each buyer's part is the most that ``B log(u) - spend`` could
-    be at the prices, less what it is. The program has equilibria for its answers only where the
-    family is homogeneous or separate.
-
-    Examples
-    --------
-    A demand for one of two units, which are free: both parts are ``3 log 2``.
-
-    >>> from qmopt import Market, Workloads
-    >>> utility = Workloads([0], [1], [0], [[1]], [2])
-    >>> market = Market([3], [2], utility)
-    >>> nash_gap(Point(market, np.zeros(1), None, np.ones(1)))
-    0.0
-    """
-    market = point.market
-    assert isinstance(market.utility, Workloads)
-    point = point.scaled(1 / (1 + point.overallocated))
-    active = market.active
-    most = market.utility.conjugate(point.offered, market.budgets, market.keep_values)
-    # credits beyond what the program would keep count for nothing in it
-    worth = np.where(
-        market.keep_values > 0,
-        point.value / np.where(market.keep_values > 0, market.keep_values, 1),
-        0.0,
-    )
-    kept = np.where(market.keep_values > 0, np.maximum(market.budgets - worth, 0), 0.0)
-    utility = point.value + market.keep_values * kept
-    has = market.budgets * np.log(utility) - kept - point.spend
-    left_over = (point.prices - market.reserves) @ point.left_over
-    gap = float((most - has)[active].sum() + point.spend[~active].sum() + left_over) / point.worth
-    return np.inf if np.isnan(gap) else gap

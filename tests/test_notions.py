@@ -192,3 +192,12 @@ def test_the_best_outcome_is_attached_and_no_worse_than_a_split():
     worst = measure(market, split.prices, None, 1e-8, split.activities).worst
     assert raised.value.certificate.worst <= worst
     assert raised.value.outcome.notion == "equilibrium"
+
+
+def test_no_credits_go_where_there_are_no_chips():
+    """The better option takes a good without supply, so all 4 credits buy the 2 of the other."""
+    utility = qm.Workloads([0], [8], [0, 0], [[1, 0], [0, 1]], [1, 9])
+    market = qm.Market([4], [2, 0], utility, reserves=[1, 0])
+    found = qm.clear(market, qm.Split(), accept="split")
+    np.testing.assert_allclose(found.allocation, [[2, 0]])
+    assert found.prices[0] == pytest.approx(2)

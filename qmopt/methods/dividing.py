@@ -141,11 +141,14 @@ def _over_parts(
     levels = alone.plan(offered, credits, keeps)
     spend = np.bincount(part, weights=_asked(utility, prices) * levels, minlength=count)
     served = np.bincount(part, weights=utility.rates * levels, minlength=count)
-    # of several parts the one that does most has what is left over
+    # of several parts the one that does most has what is left over, none whose goods are not there
+    there = np.asarray(utility.needs @ market.empty.astype(float)) == 0
+    possible = np.bincount(part, weights=there, minlength=count) > 0
+    does = np.where(possible, served, -1.0)
     first = np.flatnonzero(np.append(True, np.diff(of) != 0))
-    most = np.maximum.reduceat(served, first)[np.cumsum(np.append(False, np.diff(of) != 0))]
+    most = np.maximum.reduceat(does, first)[np.cumsum(np.append(False, np.diff(of) != 0))]
     leads = np.full(width, -1)
-    top = np.flatnonzero(served >= most)
+    top = np.flatnonzero(does >= most)
     leads[of[top]] = top  # the last, which is of the largest value
     total = np.bincount(of, weights=spend, minlength=width)
     shares = np.where(total[of] > 0, spend / np.where(total[of] > 0, total[of], 1), 0.0)
